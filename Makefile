@@ -125,8 +125,8 @@ fuzz:
 bench:
 	@$(with_ocaml) cargo bench -q --bench compare -- $(FILTER)
 
-# One test for every implementation that is compared, and a small run of everything. What is measured is optimised in any
-# profile. What runs it is not, so that it uses what `make test` compiles.
+# One test for every implementation that is compared, and a small run of everything. The measured code is optimised in any
+# profile. The code around it is not, and so it is the code that `make test` compiles.
 bench-check:
 	@$(with_ocaml) cargo bench -q --profile dev --bench check
 
@@ -171,11 +171,11 @@ sanitize: $(addprefix sanitize-,$(or $(ONLY),debug address threads memcheck miri
 sanitize-debug:
 	@$(with_ocaml) BOXROOT_RUNTIME_VARIANT=d OCAMLRUNPARAM=V=1,v=0 cargo test
 
-# Under the address and undefined-behaviour sanitizers: the tests, in Rust and in the C of this project, then the unit
-# tests and the walk. Needs a nightly compiler, and clang. Leaks are not looked for, because what live roots keep would
-# count as leaked. OCaml 5 gives each thread a stack for signals, which the sanitizer would take for its own
-# (use_sigaltstack). OCaml 4's Tag_val has an index that is negative and unsigned (pointer-overflow). Three tests are left
-# out, which are about stacks for signals (one of them on OCaml 4 only), and about the size of the process.
+# Under the address and undefined-behaviour sanitizers: the tests, in Rust and in the C of this project, then the unit tests and
+# the walk. Needs a nightly compiler, and clang. Leaks are not reported, because values that live roots keep would count as
+# leaked. OCaml 5 gives each thread a stack for signals, which the sanitizer would take for its own (use_sigaltstack). OCaml 4's
+# Tag_val has an index that is negative and unsigned (pointer-overflow). Three tests are left out: they are about stacks for
+# signals (one of them on OCaml 4 only), and about the size of the process.
 sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
   $(if $(filter 4.%,$(OCAML)),-fno-sanitize=pointer-overflow)
 sanitize-address:

@@ -52,7 +52,7 @@ def counted(program, measure, n):
 
 
 def counted_once(program, measure):
-    """Of one operation: the difference of two runs, so without what happens once."""
+    """For one operation: the difference of two runs, without the work that happens once."""
     n = number(measure)
     return (counted(program, measure, 2 * n) - counted(program, measure, n)) / n
 

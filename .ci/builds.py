@@ -186,7 +186,7 @@ def visible_names():
 
 
 def several_copies():
-    """Several copies in one process. The executable has one, and so has each plugin, from the folder that its name begins with."""
+    """Several copies in one process. The executable has one; each plugin has the one of the folder with which its name begins."""
     refused("a program with two copies", "multiple definition|duplicate symbol", "stubs14.o",
             ["-ccopt", "-Wl,--whole-archive pool14/libboxroot.a pool15/libboxroot.a -Wl,--no-whole-archive"])
 
@@ -510,7 +510,7 @@ def package(name, ocaml_code, bind, bindings, rust):
 
 
 def user_time(folder, profile):
-    """Seconds, the least of three: how long a build takes in which only the package itself has changed."""
+    """The seconds of a build after a change of the package itself, the least of three."""
     target, times = ROOT / "target/compile-time", []
 
     def build():

@@ -14,7 +14,7 @@ FOLDER = ROOT / "target/coverage"
 LIBRARY = ROOT / "boxroot-c"
 FLAGS = "-O0 --coverage -fprofile-update=atomic"
 
-# Processes that fork and then _exit count, too, and those that a mistake ends.
+# Processes that fork and then call _exit also count, and so do those that a mistake ends.
 EXIT = """
 extern void __gcov_dump(void), __real__exit(int), __real_abort(void);
 void __wrap__exit(int status) {

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Usage: .ci/defects.py VERSION...   Which of OCaml's defects (docs/known-of-ocaml.md) the programs in tests/ocaml_defects still see.
 
-Prints a table: a row for each program, a column for each version. Fails if a defect is seen on a version that its program does not list, or is missing on one that it lists (unless it is marked "By chance"). FILTER=NAME,... picks programs.
+Prints a table: a row for each program, a column for each version. Fails if a defect is seen on a version that its program does
+not list, or is missing on one that it lists (unless it is marked "By chance"). FILTER=NAME,... picks programs.
 
 The first comment of a program has fields. "Seen: 5.0-5.4" lists versions, or ranges; "glibc 2.43" means from that one on.
 "Effect: crash" is how the program ends if OCaml has the defect: crash (by a signal), hang (for ten seconds), wrong (with
-another status than 0). "By chance" means that a run may miss it. "Compile:" has options of ocamlopt, "Run:" has variables, "Memory:" has a limit in KiB. A program that names Domain
-or Effect is for OCaml 5. NAME_stubs.c, NAME_lexer.mll and NAME_parser.mly belong to NAME.ml.
+another status than 0). "By chance" means that a run may miss it. "Compile:" has options of ocamlopt, "Run:" has variables,
+"Memory:" has a limit in KiB. A program that names Domain or Effect is for OCaml 5. NAME_stubs.c, NAME_lexer.mll and
+NAME_parser.mly belong to NAME.ml.
 """
 import os, platform, re, shutil, sys
 from pathlib import Path

@@ -131,7 +131,8 @@ def plain(text):
 
 
 def messages_of_build():
-    """Of each message of the build helper, and of each reason why an item has no binding, the first long part without a placeholder, up to a comma or the like."""
+    """Of each message of the build helper, and of each reason why an item has no binding, the first long part without a
+    placeholder, up to a comma or the like."""
     for path in tracked("ocaml-boxroot-sys/src/build/*"):
         before = {".rs": RUST_MESSAGE, ".ml": WALK_MESSAGE if path.stem == "walk" else OCAML_MESSAGE}.get(path.suffix)
         for message in re.findall(before + STRING, re.sub(r"\\\n\s*", "", path.read_text())) if before else []:

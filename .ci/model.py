@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: .ci/model.py [FILTER]   Checks the models of boxroot-c/test/model: each configuration must hold, each mutant must be found.
 
-With FILTER, only the lines that match this pattern, of those that `.ci/model.py --list` prints. JOBS=2 checks two at a time;
-LIMIT is the time for one, in seconds. Needs spin, a C compiler, and cargo; no OCaml.
+With FILTER, only those lines of `.ci/model.py --list` that match this pattern. JOBS=2 checks two at a time; LIMIT is the time
+for one, in seconds. Needs spin, a C compiler, and cargo; no OCaml.
 """
 import os, re, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +20,8 @@ DOMAINS = "OWNER2=1 SLOTS=1"
 TEARDOWN = "SLOTS=1 YOUNG=1 TEARDOWN=1 BATCHES=1"
 # A model; a configuration of it that holds; its definitions; and its mutants, each of which adds a definition, or several with
 # a + between them. SEEN_... is a witness: it is found because that happens. Rows without the name of a configuration have
-# mutants only. In `remote` (deletes), the definitions are what the deleters A and B delete in pool 1, 2 and 3: slots, as bits.
+# mutants only. In `remote` (deletes), the definitions are the slots, as bits, that the deleters A and B delete in pools 1, 2
+# and 3.
 SPIN = [
     ("remote", "three deleters of one pool, three domains end", "A1=1 A2=2 A3=4 ENDS=3", ""),
     ("remote", "two deleters of two pools, records come back", "A1=1 A2=2 B1=1 B2=2 ENDS=2", ""),
@@ -29,8 +30,8 @@ SPIN = [
     ("remote", "batches", "A1=3 A2=4 B3=1 SPLIT=1 ENDS=1", "ANNOUNCE_ONE NO_FLUSH"),
     ("remote", "a pool is unmapped, and mapped again", "A1=1 A2=2 A3=4 LATE=1 ENDS=2", "SEEN_REMAPPING"),
     ("remote", "fork", "A1=1 A2=2 B3=1 FORK=1 ENDS=1", "FORK_KEEPS_LISTS FORK_KEEPS_COUNTS FORK_FORGETS_LISTS"),
-    # Not here: that unmapping ignores `announced` (it does: an empty pool has none, as is asserted), and
-    # that the bits are posted before the pool is pushed, by the deleter that pushes it: that also holds.
+    # These are not mutants, because they hold: that unmapping ignores `announced` (an empty pool has none, as is asserted), and
+    # that a deleter which pushes a pool posts its bits before the push.
     ("remote", "three deleters of two pools, records come back", "A1=1 A2=2 B3=1 ENDS=2",
      "NO_RESCUE NO_REREAD NO_MERGES COUNT_BEFORE_OWNERS COUNT_LAST NO_ORPHAN_DRAIN BIT_FIRST NO_PUT_BACK PUSH_ALWAYS "
      "DRAIN_ANY_OWNER RESCUE_DROPS_REST UNMAP_PENDING SEEN_RESCUE"),
@@ -84,7 +85,8 @@ def check_spin(expected, model, definitions):
     with tempfile.TemporaryDirectory() as folder:
         # Most mutants are found in less time than they take to compile.
         optimise = "-O0" if expected == "found" else "-O2"
-        # A depth-first search runs deep in marking.pml, where all is one process; partial order reduction has nothing to gain.
+        # A depth-first search runs deep in marking.pml, in which everything is one process; partial order reduction has nothing
+        # to gain.
         reduction = "-DNOREDUCE" if model == "marking" else ""
         for command in (["spin", "-a", *definitions.split(), MODELS / f"{model}.pml"],
                         f"cc -w {optimise} -DSAFETY -DCOLLAPSE -DMEMLIM=2700 {reduction} -o verifier pan.c"):

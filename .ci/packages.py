@@ -9,7 +9,7 @@
            tests/users/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
   rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked, and two projects use these alone:
-  tests/users/packages/rust, which has its own OCaml code, and, if yojson is installed, tests/users/packages/yojson. Also
+           tests/users/packages/rust, which has its own OCaml code, and, if yojson is installed, tests/users/packages/yojson. Also
            the licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/users/interop/signatures.rs names every public item of 0.4.0. It
            is compiled against 0.4.0 here, and against ours in tests/users/interop. By rustdoc's lists, this part checks that the file
@@ -157,8 +157,9 @@ def c_readme(folder):
 
 
 def follow(folder, page, *tools):
-    """A page of docs/guide, as a reader follows it in an empty folder beside the repository: a block below a line "`NAME`:" is a
-    file; commands are run, and print each line of the text that follows them at once. The folders of tools come first in PATH."""
+    """A page of docs/guide, as a reader follows it in an empty folder beside the repository: a block below a line "`NAME`:" is
+    a file; commands are run, and must print each line of the text that follows them. The folders of tools come first in
+    PATH."""
     place = Path(folder, page)
     place.mkdir()
     if not Path(folder, "ocaml-boxroot").exists():
@@ -188,7 +189,7 @@ def follow(folder, page, *tools):
 
 def c_cmake(folder):
     def consumer(name, *options):
-        """Configures, builds and runs tests/users/packages/c; the result is what ldd says of it."""
+        """Configures, builds and runs tests/users/packages/c, and returns the output of ldd."""
         shutil.rmtree("consumer", ignore_errors=True)
         run("cmake -S", ROOT / "tests/users/packages/c", "-B consumer", options)
         run("cmake --build consumer")
@@ -307,7 +308,7 @@ def patch(project, crates):
 
 
 def with_opam(folder):
-    """In a switch whose compiler and dune are those that are found here."""
+    """In an opam switch with the compiler and the dune that are found here."""
     run("opam lint package/boxroot.opam")
     for package in "", f"packages/ocaml/ocaml.{version()}", "packages/dune/dune.3.17.2":
         path = Path("repository", package)
@@ -400,7 +401,7 @@ def with_yojson(crates):
 
 
 def unpacked(file):
-    """The name of a crate, and the folder that holds what was packaged of it."""
+    """The name of a crate, and the folder with its packaged files."""
     with tarfile.open(file) as archive:
         archive.extractall("crates")
         count = len(archive.getnames())

@@ -254,7 +254,7 @@ def links_on_macos(cc, nm, folder):
 
 
 def defined_as_zeros(nm, objects):
-    """A C file that defines what the objects need of OCaml's runtime and of the safe crate's Rust, but for the threads library."""
+    """A C file that defines the symbols of OCaml's runtime (without the threads library) and of the safe crate that the objects need."""
     def names(flag):
         return set(re.findall(r"_(?:[Cc]aml|ocaml_boxroot|obx)_[A-Za-z0-9_]*", run(nm, flag, objects, stderr=None)))
 

@@ -150,7 +150,7 @@ def versions():
 
 # ---- macros ----
 
-# A name that the macro does not get from the user (`$name`), and that nothing stands before.
+# A name that does not come from the user (`$name`), with nothing before it.
 NAME = r'(?<![\w:$"`@])'
 # Names that the macros define themselves, and what only names can match.
 OWN = r'(?!(?:Self|OCamlBoxrootResult|OCamlBoxrootTypes|FUNCTION|VALUE|CONSTRUCTORS|CHECKED|IS_FLOAT|OCAML_BOXROOT_BODY|OCAML_BOXROOT_COMPARED)\b|Result<(?:\$result:ty|\(\))|C" fn)'

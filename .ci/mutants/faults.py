@@ -3,8 +3,8 @@ import hashlib, re
 
 from programs import C, SOURCES
 
-# Files without faults: what looks for faults itself, and what the tests' programs do not call: other names, the checked flavour,
-# and what is for Windows and for musl.
+# Files without faults: those that look for faults themselves, and those that the tests' programs do not call: other names, the
+# checked flavour, Windows, musl.
 LEFT_OUT = "validate.c", "plain_names.c", "check.c", "os_windows.c", "os_unwind.c"
 HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "src/runtime.h", C / "src/setup.h"]
 

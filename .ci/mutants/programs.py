@@ -134,7 +134,7 @@ def link_c_tests(name, objects, program):
 # ---- running ----
 
 def limits(cpu, wall):
-    """How long a test may take with a fault that takes so long without: on the processors, and in all."""
+    """How long a test may take with a fault, by its time without one: on the processors, and in all."""
     return max(8, 10 * cpu), max(300, 12 * wall)
 
 

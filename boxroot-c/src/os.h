@@ -57,7 +57,7 @@ size_t bxr_os_fail(size_t k, bool for_good);
 /* Whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages since
    this function was called before. */
 size_t bxr_os_refuse_unmap(bool refuse);
-/* What bxr_os_at_fork calls first, as if another thread did that meanwhile. */
+/* A function that bxr_os_at_fork calls first, in place of another thread that acts meanwhile. */
 void bxr_os_interrupt(void (*act)(void));
 /* Makes pages look larger than they are. 0: their true size again. */
 void bxr_os_pretend_page_size(size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The public functions under their plain names, such as boxroot_create, for code that does not
-   include boxroot.h: OCaml's externals, other languages, dlsym. Whatever includes it calls them by
+   include boxroot.h: OCaml's externals, other languages, dlsym. Code that includes it calls them by
    names that contain the flavour (names.h).
 
    A plain name cannot tell the flavour of its callers. So in the checked flavour it is hidden:

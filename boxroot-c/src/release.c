@@ -83,7 +83,7 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
   return before - domain->empty_count;
 }
 
-/* Empty pools beyond the number of those in use, and of these, are too many. */
+/* Empty pools are too many if they exceed the number of those in use, and this. */
 enum { SPARED = 1 << 10 };
 
 static size_t too_many(struct bxr_domain *domain) {

@@ -24,9 +24,9 @@
      push-again:  and it pushes P again, as in `push`, if the result is not 0. It also pushes the
                   pools that it does not own any more.
    If the marker may still have to visit P, then `free` only notes that those slots wait
-   (waiting.h). Pools that were taken, and that there was no time to look at, stay between `take`
-   and `clear`, on a list that only R's owner uses. When R's domain ends, these are pushed again.
-   An adopter of R's pools
+   (waiting.h). Pools that were taken, but not looked at for lack of time, stay between `take` and
+   `clear`, on a list that only R's owner uses. When R's domain ends, these are pushed again. An
+   adopter of R's pools
      give:        sets each pool's owner,
      count-merge: increments R.merges,
      forward:     takes R's drain list, and pushes each of its pools, as in `push`.

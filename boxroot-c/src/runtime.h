@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The OCaml runtime, behind one contract. Everything that depends on the version of
-   OCaml is in include/boxroot/lock.h (fast paths), here, and in runtime_ocaml4.c and
-   runtime_ocaml5.c, of which one compiles to nothing. */
+/* The OCaml runtime, behind one contract. Everything that depends on the version of OCaml is in
+   include/boxroot/lock.h (fast paths), here, and in runtime_ocaml4.c and runtime_ocaml5.c, one of
+   which compiles to nothing. */
 #ifndef BXR_RUNTIME_H
 #define BXR_RUNTIME_H
 
@@ -102,7 +102,7 @@ bool bxr_runtime_may_be_forced(void);
 /* Pacing. The collector plans a cycle without the work that our roots add to it. If roots are
    darkened one by one, a part of that work is done outside of slices: darkening a root visits the
    header of its value, and the fields before the first pointer. If the pools are handed over, the
-   slices also do this part. It is taken to be this many words for each value, as of a block with
+   slices also do this part. It counts as this many words for each value, the size of a block with
    one field. */
 enum { BXR_WORDS_OF_A_VALUE = 2 };
 

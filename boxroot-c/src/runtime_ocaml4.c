@@ -298,8 +298,8 @@ static double heap_words(void) { return (double)Caml_state->stat_heap_wsz; }
    pauses are a little longer; with a 24th, `perm_count` is slower. */
 enum { PART_OF_HEAP = 12 };
 
-/* The size of the heap in which the copies are. A compaction that follows when they were freed,
-   before the next cycle begins, may leave a heap that is smaller than they were. */
+/* The size of the heap in which the copies are. If the heap is compacted between their release and
+   the next cycle, it may become smaller than they were. */
 static double heap_of_copies(void) {
   double least = PART_OF_HEAP * (double)copied_words, heap = heap_words();
   return heap > least ? heap : least;

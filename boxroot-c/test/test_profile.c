@@ -259,8 +259,8 @@ void test_profile_of_old_roots(void) {
 
 /* Memory for samples is used again by another pool, when its pool has no sample any more. */
 void test_profile_mirrors(void) {
-  /* The pools are so far apart that the same mirrors come into question for all of them. Nobody
-     reads the roots. */
+  /* The pools are so far apart that the same mirrors are candidates for all of them. Nobody reads
+     the roots. */
   enum { POOLS = 3, APART = 256 };
   boxroot roots[POOLS][2];
   for (uintptr_t i = 0; i < POOLS; i++)

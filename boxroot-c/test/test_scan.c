@@ -196,7 +196,7 @@ void test_scan_empties_pools(void) {
 }
 
 /* Pools that became empty while the marker was visiting them are unmapped when it has finished,
-   also before the next cycle. */
+   even before the next cycle. */
 void test_scan_unmaps_what_was_visited(void) {
   enum { VISITED = 3000, ROOTS = VISITED * BXR_SLOTS };
   boxroot *roots = malloc(ROOTS * sizeof *roots);
@@ -273,8 +273,8 @@ static void begin_cycle(void) {
 }
 
 /* Copies make the heap larger, and are also marked. So that a cycle is not longer than without
-   them, slices do more in proportion. How much else a cycle does is known from the last one that
-   was not forced. Hooks that were there before are called. */
+   them, slices do more in proportion. The rest of a cycle's work is estimated from the last one
+   that was not forced. Hooks that were there before are called. */
 void test_scan_hastens_slices(void) {
   enum { POOLS = 100, FEW = 10000, MANY = 1000000 };
   caml_major_slice_begin_hook = count_slice;

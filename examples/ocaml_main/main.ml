@@ -1,5 +1,5 @@
-(* An OCaml program that calls Rust (table.rs): a sorted table that is written in Rust, and holds OCaml values by
-   roots. OCaml owns the table: when it is garbage, Rust drops it, and its roots.
+(* An OCaml program that calls Rust (table.rs): a sorted table that is written in Rust, and holds OCaml values in roots. OCaml
+   owns the table: when it is garbage, Rust drops it, and its roots.
 
    Run it: `make -C examples/ocaml_main` *)
 

@@ -238,8 +238,8 @@ fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
 /// Without optimisation they take several times as long as a call of C, which is optimised in every
 /// profile. A build script does not learn how the crates that use this one are compiled: it only
 /// knows this crate's settings, and the profile that the build began with. Profiles like `dev`
-/// often optimise dependencies and nothing else. So in all profiles that inherit from `dev`, C is
-/// called, which costs little if inlining would have been better.
+/// often optimise dependencies and nothing else. Therefore C is called in all profiles that inherit
+/// from `dev`. That costs little even if inlining would have been better.
 fn is_inlined(feature: &dyn Fn(&str) -> bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     // This project's own tests are about the inlined paths, in every profile.

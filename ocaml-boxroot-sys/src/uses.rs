@@ -118,8 +118,8 @@ pub unsafe fn end() {
     unsafe { bindings::bxr_use_end() }
 }
 
-/// [`boxroot_teardown`](crate::boxroot_teardown), where other domains may be using the library: all
-/// memory stays, and roots may be read where it is in use.
+/// [`boxroot_teardown`](crate::boxroot_teardown) while other domains may still use the library. No
+/// memory is freed, and existing roots stay readable.
 ///
 /// # Safety
 ///
@@ -150,8 +150,8 @@ pub fn is_gone() -> bool {
 }
 
 /// Forbids for good that threads wait for the lock, if this thread has exactly one use, and no
-/// other thread has any. From then on, uses are begun only by [`begin`], where OCaml code calls
-/// Rust, and nested in such uses or in this one. Never blocks.
+/// other thread has any. From then on, only [`begin`] begins uses, when OCaml code calls Rust; and
+/// uses may be nested in these or in this one. Never blocks.
 ///
 /// # Errors
 ///

@@ -94,11 +94,11 @@ reasons! {
         /// The runtime was shut down, or boxroot was torn down. A process cannot start it again.
         TornDown = "the OCaml runtime was shut down",
         /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was
-        /// initialised after `boxroot_setup`. On any version, it may be that the process has a
-        /// different copy of the C library, too, which hides names of this copy.
+        /// initialised after `boxroot_setup`. On any version: the process also has a different copy
+        /// of the C library, which hides names of this copy.
         Invalid = "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
-            (link the threads library before what sets boxroot up), or the process has a different copy \
-            of the library, too, or the program's OCaml is of another version than the one that this crate was \
+            (link the threads library before what sets boxroot up), or the process also has a different copy \
+            of the library, or the program's OCaml is of another version than the one that this crate was \
             compiled for (cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)",
         /// This thread cannot attach: another library has registered it, or (OCaml 5.5) had
         /// registered it with another domain than the first; it is the thread of a domain that has

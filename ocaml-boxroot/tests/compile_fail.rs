@@ -2,9 +2,9 @@
 //! line `//# name` begins a program, and the lines before the first of them belong to all. A
 //! comment `//~ E0502 words` says that rustc reports E0502 on its line, with these words in the
 //! message, a label, a note or a help. `//~ ERROR words` is for errors without a code, `//~^` for
-//! the line above, and `//~|` for the line of the comment before. What a macro causes counts for
-//! the line of its call. rustc must report all of these, and no other error; several errors that
-//! fit one comment are one.
+//! the line above, and `//~|` for the line of the comment before. An error that a macro causes
+//! counts for the line of its call. rustc must report all of these, and no other error; several
+//! errors that fit one comment are one.
 
 use serde_json::Value as Json;
 use std::io::Write;

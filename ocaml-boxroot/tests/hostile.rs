@@ -22,15 +22,15 @@
 //!
 //! * *Attributes* of items, fields and constructors are comments (`doc`). Others could remove or
 //!   change the item that follows (`attributes_of_a_type`).
-//! * *Names*, raw ones, too, become names of items and of associated constants, and strings. By
-//!   these, the compiler finds the numbers of fields and constructors, and the hashes, which are
-//!   those without `r#`. Names must differ (`names_in_a_type`).
+//! * *Names*, including raw ones, become names of items and of associated constants, and strings.
+//!   Through these, the compiler finds the numbers of fields and constructors, and the hashes,
+//!   which are those without `r#`. Names must differ (`names_in_a_type`).
 //! * *The name after `for`*, which may be an alias, gets conversions. They are safe code, by
 //!   `ToOCaml` and `FromOCaml`.
 //! * *Types* have the meaning that they have in items at the place of the call: `Self` is the
 //!   marker, and `_` is refused (`types_that_are_inferred`). Aliases, projections and macros may
 //!   stand there; what counts is which type it is. If it is not `Send`, neither is the marker
-//!   (`type_of_a_part_that_is_not_send`); if it is no `OneType`, neither is an unboxed one
+//!   (`type_of_a_part_that_is_not_send`); if it is not a `OneType`, neither is an unboxed one
 //!   (`any_as_a_type_variable`).
 //! * *Type parameters* are names. In the types, such a name means the parameter, even if something
 //!   else has the same name. A marker is invariant in them, and is `Send` and `Sync` only if they
@@ -47,7 +47,7 @@
 //! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own
 //!   parameter (`types_of_functions`).
 //! * *Bodies* of `export!` are those of safe functions (`unsafe_in_an_exported_body`).
-//! * *Literals* are strings: names that OCaml has registered, or has not, as those with a NUL.
+//! * *Literals* are strings: names that OCaml has registered or not, even names with a NUL.
 
 // Only by these names:
 extern crate ocaml_boxroot as ours;

@@ -52,7 +52,7 @@ test!(places_of_panics, || {
             let located = text(lock, panics);
             assert!(located.starts_with(&start) && located.ends_with(end), "{located}");
         }
-        // Of one that the program catches, nothing is left in another failure.
+        // An exception that the program catches leaves nothing in a later failure.
         let caught: Run = |_, _| {
             catch_unwind(|| panic!("caught")).unwrap_err();
             Err("an error".into())
@@ -432,8 +432,7 @@ test!(declared_exceptions, || {
         let made = here().exception(lock).unwrap();
         assert_eq!(thrown(lock, made), "Parse_error here 3");
         assert_eq!(here().to_string(), r#"ParseError { text: "here", place: 3 }"#);
-        // Functions that OCaml calls return them as they are, also among the sources of other
-        // errors.
+        // Functions that OCaml calls return them as they are, even as sources of other errors.
         let returned: &[Run] = &[
             |_, _| Err(here().into()),
             |_, _| Err(Context(here().into()).into()),

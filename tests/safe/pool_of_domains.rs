@@ -671,7 +671,7 @@ fn exit_by_ocaml(lock: &mut DomainLock) -> Done {
     unreachable!()
 }
 
-// The process ends with success, at once: else the test fails, or takes too long.
+// The process ends with success, at once: otherwise the test fails, or takes too long.
 test!(pool_does_not_hold_up_the_end, || {
     let _pools = busy_pools();
 });

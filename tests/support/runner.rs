@@ -27,7 +27,7 @@ impl Test {
         Test { version: Some(version), ..self }
     }
 
-    /// The test is not for versions of OCaml that begin so.
+    /// The test is left out on versions of OCaml that begin with this.
     pub const fn except(self, except: &'static [&'static str]) -> Test {
         Test { except, ..self }
     }

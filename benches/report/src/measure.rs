@@ -61,8 +61,8 @@ fn empty_rows<'a>(suite: &Suite, part: &'a Part) -> Vec<Row<'a>> {
     part.points.iter().map(row).collect()
 }
 
-/// Adds the runs of one pass to each series; of all passes, they are as many as its point says. Of
-/// a point, each series has one, then each a second, and so on.
+/// Adds the runs of one pass to each series. All passes together add as many runs as its point
+/// says. Of a point, each series has one, then each a second, and so on.
 fn run(suite: &Suite, table: &mut Table, pass: usize) -> Result<()> {
     let part = table.part;
     let runs_of = |point: &Point| of_pass(point.runs, pass).len();

@@ -68,9 +68,9 @@ void boxroot_profile(uint32_t rate);
 
 /* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call
    stack that created them. It is a heap profile of gperftools, which pprof reads. Roots that are
-   younger than `age` major collections are left out: what leaks is old.
-   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY
-   while another call is writing. */
+   younger than `age` major collections are left out: leaked roots are old. Lock: none. May be
+   called in a signal handler. Failure: false, with errno of write(2), or EBUSY while another call
+   is writing. */
 bool boxroot_profile_write(int file, uint32_t age);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in their size. NULL

@@ -601,8 +601,8 @@ static void check_memory(void) {
   CHECK(fake_mapped() == records * 4096 + fuzz_count_samples().mirrors * BXR_POOL_SIZE);
 }
 
-/* Four cycles without other minor scans than those of their ends. The first ones take what was
-   deleted remotely, if it is in many pools; the next one frees it if it had to wait. */
+/* Four cycles with no minor scans but those at their ends. The first ones take what was deleted
+   remotely, if it is in many pools; the next one frees it if it had to wait. */
 static void four_cycles(void) {
   for (int i = 0; i < (fake.marks_late ? 8 : 4); i++) world_cycle(0, 0);
 }

@@ -43,7 +43,7 @@ static void read_of_null(void) {
   (void)*(value volatile const *)boxroot_get_ref(NULL); /* read_of_null here */
 }
 
-/* Memory like that of a pool, but it is none. */
+/* Memory that looks like a pool, but is not one. */
 static void deleted_pointer(void) {
   value *memory = aligned_alloc(16384, 32768);
   memset(memory, 0, 32768);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that OCaml does not know: they delete what is sent to them, and try what they may not. */
+/* Threads that OCaml does not know: they delete the roots that are sent to them, and try operations
+   that are forbidden to them. */
 #include "stress.h"
 
 #include <caml/signals.h>

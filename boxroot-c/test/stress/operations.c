@@ -285,7 +285,7 @@ static void run_receive(struct actor *a) {
   for (; n > 0; n--) check_entry(a->table.entries[a->table.count - n]);
 }
 
-/* Roots of other actors, of those that ended, and of one's own. */
+/* Roots of other actors, of actors that have ended, and of the actor itself. */
 static void run_receive_and_delete(struct actor *a) {
   uint32_t n = market_receive(&a->table, below(&a->random, 128));
   for (; n > 0; n--) delete (a, table_remove(&a->table, a->table.count - 1).root);

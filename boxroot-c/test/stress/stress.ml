@@ -229,8 +229,8 @@ let replace_and_count actor n =
 (* What the marker does besides: while it is at work, deletes must wait. *)
 let ballast = ref [||]
 
-(* Before the walk, which forces hundreds of cycles: OCaml then rests until as much was allocated as these have marked, and
-   its heap grows by gigabytes meanwhile. *)
+(* Before the walk, which forces hundreds of cycles: The collector then idles until the program has allocated as many words as
+   these have marked, and the heap grows by gigabytes meanwhile. *)
 let replace_at_random () =
   Random.init seed;
   let n = max 16 (roots / domains) in

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* OCaml 4: threads that end by Thread.exit pass through no blocking section, and their destructors
    run without the lock, beside other threads: the main thread, and one that was registered from C.
-   (tests/c_api has those of Thread.create.) The library must not take them for holders of the lock
-   there. */
+   (tests/c_api has those of Thread.create.) There the library must not take them for holders of the
+   lock. */
 #define CAML_NAME_SPACE
 #include <boxroot/host.h>
 

@@ -146,7 +146,7 @@ options! {
     ///
     /// If the OCaml type is abstract, the Rust type implements it: in Rust, its values are roots of
     /// an `OCamlBox` of the Rust type, which externals make and take. The implementation of the
-    /// OCaml module must declare the type without a definition, too (`type handle`), so that OCaml
+    /// OCaml module must also declare the type without a definition (`type handle`), so that OCaml
     /// code makes no values of it. A Rust type implements one OCaml type.
     with("--with", ocaml_type, rust_type);
 
@@ -261,9 +261,9 @@ impl Bindings {
         self
     }
 
-    /// The OCaml file to write, `.ml`. It is a module of the OCaml program, which registers what
-    /// Rust calls when it is initialised. So that OCaml links it, a module that is initialised
-    /// before Rust is called must say, for a file `rust_bindings.ml`:
+    /// The OCaml file to write, `.ml`. It is a module of the OCaml program. When it is initialised,
+    /// it registers the functions that Rust calls. For OCaml to link it, a module that is
+    /// initialised before Rust is called must say, for a file `rust_bindings.ml`:
     /// `let () = Rust_bindings.register ()`.
     pub fn glue(mut self, file: impl AsRef<Path>) -> Bindings {
         self.glue = Some(file.as_ref().to_path_buf());

@@ -505,7 +505,7 @@ fn names_of_externals() {
     ]);
 }
 
-/// Where another build compiles the program, some files may be those of an older compiler.
+/// If another build compiles the program, some files may be those of an older compiler.
 #[test]
 fn a_module_beside_files_of_another_compiler() {
     let modules =
@@ -724,7 +724,7 @@ fn names_that_clash() {
         let said = modules.try_bind(&format!("module x rename {item} {name}")).unwrap_err();
         assert_says(&said, &["`rename`", item, &format!("`{name}`"), "Modules keep their names"]);
     }
-    // Names of types of modules that are not bound give way: they are for no one.
+    // Names of types of modules that are not bound give way, because no code writes them.
     let files = [
         ("foo_bar.ml", "type t type a_b type aB"),
         ("fooBar.ml", "type t"),

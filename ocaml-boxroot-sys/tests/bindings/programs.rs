@@ -409,8 +409,8 @@ fn recursive_types() {
     modules.compile_with(&["-rectypes"], "glue.ml", &glue).unwrap();
 }
 
-/// What a program without bindings says: without a build script, and with one that bound a module
-/// before, but does not any more.
+/// The errors of a program without bindings: without a build script, and with one that bound a
+/// module before, but does not any more.
 #[test]
 fn a_program_that_binds_nothing() {
     let script = |bind: &str| {

@@ -92,8 +92,8 @@ fn types_of_the_library() {
     ]);
 }
 
-/// Whether a record is flat is not to be seen from its fields' types: one whose fields are unboxed
-/// floats is, and one that a functor made is not, although its fields are floats.
+/// The fields' types do not show whether a record is flat: one with fields of unboxed floats is
+/// flat, and one that a functor made is not, although its fields are floats.
 #[test]
 fn flat_records() {
     bind(

@@ -33,8 +33,8 @@ static value with_argument(value closure, value argument) {
   CAMLreturn(more);
 }
 
-/* A call of a closure, from the assembly below, which a closure keeps to: so the name is hidden
-   from other copies of this file. May raise. */
+/* A call of a closure, from the assembly below. A closure stays with the assembly that it was made
+   for, so the name is hidden from other copies of this file. May raise. */
 __attribute__((visibility("hidden"))) value obx_apply(value argument, value closure) {
   if (Long_val(Field(closure, MISSING)) > 1) return with_argument(closure, argument);
   value arguments[MAX_ARGUMENTS];

@@ -41,8 +41,8 @@ int obx_signal_is_unprotected(int number);
    or no need (OCaml 4). */
 int obx_make_signal_stack(void);
 
-/* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml
-   itself does not see to that yet. Any thread, if OCaml runs. */
+/* Between these two calls, OCaml code gives the lock to threads that wait for it, even if OCaml's
+   own ticks do not ensure that yet. Any thread, if OCaml runs. */
 void obx_want_ticks(void);
 void obx_unwant_ticks(void);
 

@@ -108,7 +108,7 @@ void obx_lock_state(void) {
 void obx_unlock_state(void) { pthread_mutex_unlock(&state_mutex); }
 
 /* Not until the state changes: threads can also attach as soon as other code, such as C, has set
-   boxroot up, and that tells nobody. */
+   boxroot up, and there is no notification of that. */
 void obx_wait_for_state(void) {
   struct timespec const time = {.tv_nsec = 1000 * 1000};
   obx_unlock_state();

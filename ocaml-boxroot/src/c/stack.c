@@ -82,8 +82,8 @@ __thread struct obx_limit obx_for_ocaml = {.needed = OCAML_NEEDS};
 /* The size that a stack without a limit counts as: it may meet other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
-/* Whether these 8 bytes can be read. Linux copies a set of signals before it looks at what to do
-   with it, which is nothing here. Where a system looks first, all seem to be readable. */
+/* Whether these 8 bytes can be read. Linux copies the set of signals before it looks at the
+   operation, which is none here. Where a system looks first, all seem to be readable. */
 static int are_readable(char const volatile *bytes) {
 #ifdef __linux__
   return syscall(SYS_rt_sigprocmask, -1, bytes, NULL, (size_t)8) == 0 || errno != EFAULT;

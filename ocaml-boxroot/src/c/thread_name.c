@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The number and the name of a thread, for reports. Rust's `thread::current` has them, too, but it
+/* The number and the name of a thread, for reports. Rust's `thread::current` also has them, but it
    panics in the destructors of thread-specific keys, which may attach. */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -238,7 +238,7 @@ static bool ticks_were_lost;
 /* Whether a thread was registered in this process. So OCaml's tick thread runs, if it was not
    lost. */
 static bool has_ticks;
-/* Where OCaml's ticks were lost, each thread wants ticks of ticks.c while it is attached: of two
+/* If OCaml's ticks were lost, each thread asks for those of ticks.c while it is attached: of two
    threads that take turns, one has attached since the fork. This counts how often this thread has
    done so. */
 static __thread unsigned wants;

@@ -146,8 +146,8 @@ impl Runtime {
     /// stack left. The other errors are those of [`DomainLock::attach`](crate::DomainLock::attach),
     /// such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock. The
     /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads
-    /// attach again and again, to try again and again is of no use: at each moment one of them uses
-    /// OCaml, or waits for the lock. See [`shutdown_within`](Runtime::shutdown_within).
+    /// attach again and again, repeated tries do not help: at each moment one of them uses OCaml,
+    /// or waits for the lock. See [`shutdown_within`](Runtime::shutdown_within).
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
@@ -308,7 +308,7 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartErro
     }
 }
 
-/// Tells this process from those that it was forked from.
+/// Distinguishes this process from those that it was forked from.
 fn generation() -> u32 {
     // SAFETY: no precondition.
     unsafe { ffi::obx_generation() }

@@ -32,8 +32,9 @@ fn look_at_stack() -> bool {
     enough
 }
 
-/// Sets how many levels deep the values that are converted may be nested, on all threads. Conversions of deeper values are
-/// [`TooDeep`](crate::ConversionErrorKind::TooDeep). The limit is 512 levels at first; see [`ToOCaml`](crate::ToOCaml#deep-values).
+/// Sets how many levels deep the values that are converted may be nested, on all threads.
+/// Conversions of deeper values return [`TooDeep`](crate::ConversionErrorKind::TooDeep). The limit
+/// is 512 levels at first; see [`ToOCaml`](crate::ToOCaml#deep-values).
 ///
 /// # Examples
 ///

@@ -179,12 +179,12 @@ pub unsafe trait OneType {
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
+/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
 /// | `Wrapping<u32>`, `Wrapping<u64>`, `Wrapping<usize>` | `int32`, `int64`, `nativeint` (with the same bits) | the same |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::markers::OCamlChar) |
 /// | `char` | `Uchar.t` | [`OCamlUchar`](crate::markers::OCamlUchar) |
 /// | `f64`, `f32` (the nearest one), `Duration` (seconds) | `float` | [`OCamlFloat`](crate::OCamlFloat) |
-/// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 is [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
+/// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 returns [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
 /// | `Path`, `PathBuf`, `OsStr`, `OsString` | `string` (any bytes) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
@@ -319,8 +319,8 @@ pub trait ToOCaml<T: ?Sized> {
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError>;
 
-    /// A root that owns the value already, if this is one. Where OCaml gets the value as an argument or a part, it needs no
-    /// other root then.
+    /// A root that owns the value already, if this is one. Then the value needs no other root when
+    /// OCaml gets it as an argument or a part.
     #[inline]
     fn as_root(&self) -> Option<&RootRef<T>> {
         None

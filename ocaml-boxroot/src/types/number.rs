@@ -410,10 +410,11 @@ macro_rules! floats {
 }
 
 floats! {
-    /// The nearest number. One that is too large, and not infinite, is [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
-    f32: |x| f64::from(*x), |x| Some(x as f32).filter(|near| near.is_finite() || !x.is_finite());
-    /// Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`. A number that is negative, too large or NaN is
+    /// The nearest number. One that is too large, and not infinite, returns
     /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
+    f32: |x| f64::from(*x), |x| Some(x as f32).filter(|near| near.is_finite() || !x.is_finite());
+    /// Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`. A number that is negative, too
+    /// large or NaN returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
     Duration: Duration::as_secs_f64, |x| Duration::try_from_secs_f64(x).ok();
 }
 
@@ -424,8 +425,8 @@ impl ToOCaml<OCamlChar> for u8 {
     }
 }
 
-/// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF). Other characters are
-/// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
+/// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF).
+/// Other characters return [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
         u8::try_from(*self)

@@ -10,7 +10,7 @@ ocaml_functions! { generated pub fn exit(code: OCamlString) -> OCamlString as St
 
 ocaml_functions! { generated pub fn of_any<A>(a: A) -> OCamlList<A> as Boxroot<OCamlList<A>> = "Pervasives.do_at_exit" } //~ E0080 is only for
 
-// The inner rules, too, and macros that pass a call on.
+// Also the inner rules, and macros that pass a call on.
 ocaml_function! { @generated [] [] [pub] value [] [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
 ocaml_function! { @unsafe [] [] [pub] by_hand [] [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0453 allow(unsafe_code)
 

@@ -140,7 +140,7 @@ bound_type! { pub abstract Perhaps<A> }
 const _: () = <Perhaps<Around<Any<OCamlInt>>> as OneType>::CHECKED;
 
 //# fields_of_another_form
-// A field is one of a record, which is flat or not.
+// A field belongs to a record, which is flat or not.
 ocaml_type! {
     struct Flat { number: OCamlFloat }
     enum Variant { Text(OCamlString), Nothing }

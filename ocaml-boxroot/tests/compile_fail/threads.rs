@@ -84,7 +84,7 @@ fn wrong<'l>(value: Value<'l, OCamlBox<Cell<i32>>>) -> &'l Cell<i32> {
 }
 
 //# function_of_a_type_that_is_not_send
-// A function does not carry a type to other threads that stays on its own.
+// A function does not carry a type that is bound to one thread to other threads.
 fn wrong(function: Boxroot<Function<(OCamlInt,), Rc<u8>>>) {
     std::thread::spawn(|| drop(function)); //~ E0277 `Rc<u8>` cannot be sent between threads safely
     //~| E0277 `Rc<u8>` cannot be shared between threads safely

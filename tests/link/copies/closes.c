@@ -1,5 +1,5 @@
-/* Closes a plugin while OCaml has values that the plugin made. The program has a copy of the
-   library, too, which the plugin's Rust code uses. */
+/* Closes a plugin while OCaml has values that the plugin made. The program also has a copy of the
+   library, which the plugin's Rust code uses. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <dlfcn.h>

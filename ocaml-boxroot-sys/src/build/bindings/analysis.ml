@@ -151,8 +151,8 @@ let with_asked ~place ~has ~tells_serde asked parts derives =
         parts) asked;
   derives @ List.filter (fun path -> not (List.mem (standard path) derives)) asked
 
-(* Which traits Rust types derive. `asked` says which ones the build script wants for a type that it names so. The Rust types that
-   `with` names derive nothing that is known here. They have what is asked for. *)
+(* Which traits Rust types derive. `asked` returns those that the build script wants for the type of this name. The traits of
+   Rust types that `with` names are not known here. They have what is asked for. *)
 let derive ~asked ~tells_serde types exceptions =
   let owned = List.filter (fun d -> d.rust = Own) types in
   let has trait d = d.rust = Own && (List.mem trait d.derives || List.mem trait (List.map standard (asked d.qualified))) in

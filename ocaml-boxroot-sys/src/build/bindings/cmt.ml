@@ -40,7 +40,8 @@ let renamed b = match b.vb_expr.exp_desc with
   | _ -> None
 [@@ocaml.warning "-4"]
 
-(* `here` is the path of the module around, if it has one that names it from outside. `subst` replaces bare names by paths. *)
+(* `here` is the path of the enclosing module, if code outside of it can name that module. `subst` replaces bare names by paths.
+   *)
 let scan (infos : Cmt_format.cmt_infos) =
   let here = ref (Some (Path.Pident (Ident.create_persistent infos.cmt_modname))) in
   let subst = ref Subst.identity in

@@ -83,7 +83,7 @@ let type_ b number d =
   | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
   | Row l ->
     let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
-    (* A parameter that the row does not use is any type, for OCaml, as soon as it has put the row in the place of the name. *)
+    (* Once OCaml has replaced the name by the row, a parameter that the row does not use may be any type. *)
     let used = List.concat_map vars (kind_types d.kind) in
     let names = List.map (fun v -> (v.id, if mem v used then List.assoc v.id names else "_")) d.params in
     let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in

@@ -1,4 +1,4 @@
-(* What was decided about the functions of OCaml's libraries. unsafe_functions.txt has the list of those that are unsafe. *)
+(* Decisions about the functions of OCaml's libraries. unsafe_functions.txt has the list of those that are unsafe. *)
 
 (* Modules whose functions take or make values of any type. *)
 let excluded = [ "Stdlib__Obj"; "Stdlib__Marshal"; "Stdlib__Callback"; "CamlinternalLazy"; "CamlinternalMod"; "CamlinternalOO" ]

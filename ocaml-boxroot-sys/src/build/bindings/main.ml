@@ -117,7 +117,7 @@ let read o =
   Rust.check_names "the program" ~remedy:"Bind one of them."
     (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
   let read_if_possible file = try Some (Cmt.read file) with _ -> None in
-  (* Where another build compiles the program, the files of modules that are not bound may be those of an older compiler. *)
+  (* If another build compiles the program, the files of modules that are not bound may be those of an older compiler. *)
   let scanned = if o.register = None then List.map Cmt.read o.annotations else List.filter_map read_if_possible o.annotations in
   List.iter (fun s -> List.iter (fun t -> Hashtbl.replace r.without_definition t ()) s.Cmt.without_definition) scanned;
   let of_libraries = interfaces (o.folders @ [ Config.standard_library ]) (List.concat_map Walk.files raws) in
@@ -135,7 +135,7 @@ let read o =
         (if is_capital then "type or exception" else "value"))) o.names;
   let with_home = Hashtbl.fold (fun _ home l -> home.Reader.qualified :: l) r.homes [] in
   check_known "type that may have conversions" with_home (o.opaque @ List.map fst o.users);
-  (* Where another build compiles the program, it may compile a module that is not bound later than it runs this. *)
+  (* If another build compiles the program, it may run this before it compiles a module that is not bound. *)
   let is_current s = o.register = None || List.mem s.Cmt.unit_name (List.concat_map Walk.files raws) in
   let current, others = List.partition is_current scanned in
   let given = Walk.given_to_value selection raws in

@@ -158,7 +158,8 @@ let rec ty r depth t =
   let ty = ty r (depth + 1) in
   match Compat.get_desc t with
   | Tvar _ -> Var (var t)
-  (* Markers have no labels, and must differ where OCaml's types do, or the match of a GADT could meet a case that OCaml has ruled out. *)
+  (* Markers have no labels, and must differ whenever OCaml's types do, or the match of a GADT could meet a case that OCaml has
+     ruled out. *)
   | Tarrow _ ->
     let arguments, result = arrows_inside r depth max_int t in
     if List.exists (fun a -> a.arg_label <> Asttypes.Nolabel) arguments then

@@ -21,7 +21,7 @@ type scope = {
 (* A name of core's prelude, or of a primitive type. Those that std's prelude adds are imported, for `no_std` crates. *)
 let std scope name path = if List.mem name scope.taken then path else name
 
-(* A name in a crate, within a module of it, which is brought in by `use` if nothing else here has that name. *)
+(* A name in a module of a crate. `use` imports it, if nothing else here has that name. *)
 let imported scope crate within name =
   if List.mem name scope.taken then Printf.sprintf "::%s::%s%s" crate within name
   else begin

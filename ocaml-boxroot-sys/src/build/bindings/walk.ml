@@ -235,7 +235,7 @@ let is_retyping arguments result =
 let is_unchecked_primitive r name v arguments result =
   (Names.starts_with "%" name || is_retyping arguments result)
   && (
-    (* Whatever is a type of `Sys.opaque_identity` is right for `%identity`, which OCaml 5.5's library does not declare so. *)
+    (* Every type of `Sys.opaque_identity` is also right for `%identity`, which OCaml 5.5's library does not declare so. *)
     let is_declaration other = other = name || (name = "%identity" && other = "%opaque") in
     not (List.exists (fun (other, general) -> is_declaration other && is_instance r ~general v.val_type) (library_primitives r)))
 

@@ -22,7 +22,8 @@ macro_rules! bound_type {
             _parameters: ($($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)+)?),
         }
 
-        // SAFETY: a type of OCaml that has these parameters. One of them may be the type itself, where that is unboxed.
+        // SAFETY: a type of OCaml that has these parameters. One of them may be the type itself, if
+        // that is unboxed.
         unsafe impl $(<$($a: $crate::markers::OneType),+>)? $crate::markers::OneType for $name $(<$($a),+>)? {
             const CHECKED: () = { $($(let () = <$a as $crate::markers::OneType>::CHECKED;)+)? };
         }

@@ -24,8 +24,8 @@ pub enum Constructor {
 /// The constructors, each with the number by which [`Part`] and the conversions name it.
 pub type Constructors = &'static [(isize, Constructor)];
 
-/// The number by which bindings name a constructor without arguments. They name the others by
-/// their tags and hashes, which are no expressions, so they compile faster, and are other numbers.
+/// The number by which bindings name a constructor without arguments. They name the others by their
+/// tags and hashes, which are literals, and so compile faster. This number is none of those.
 pub const fn constant_number(constant: isize) -> isize {
     constant.wrapping_add(isize::MAX / 2)
 }
@@ -48,7 +48,7 @@ pub(super) const fn size(constructor: Constructor) -> usize {
 
 /// A marker of [`ocaml_type!`](crate::ocaml_type!) or [`bound_type!`](crate::bound_type!). It is
 /// implemented once for each marker. Therefore the compiler rejects a second declaration of a
-/// marker, with another form, and one for another crate's marker.
+/// marker with another form, and a declaration for another crate's marker.
 ///
 /// # Safety
 ///

@@ -64,8 +64,9 @@ macro_rules! ocaml_items {
             }
         }
 
-        // SAFETY: OCaml tells types of different declarations apart, and this one by its parameters. Where it is unboxed, its
-        // values are those of its part (`CHECKED`), which must be of one type.
+        // SAFETY: OCaml tells types of different declarations apart, and this one by its
+        // parameters. If it is unboxed, its values are those of its part (`CHECKED`), which must be
+        // of one type.
         unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
         where
             for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::markers::OneType,

@@ -85,8 +85,8 @@ pub use field::Field;
 ///   `enum Table<RK, RV> { Tip(RV), Fork(Box<Table<RK, RV>>, RK) }`. After `for` stand the parameters of the Rust type, in its
 ///   order, each after the parameter of the marker that it is converted from. An `unboxed struct` has no parameters, and neither has
 ///   a record of nothing but floats.
-/// * An open polymorphic variant may have values whose constructor is not in the list. Converting such a value is
-///   [`Mismatch`](crate::ConversionErrorKind::Mismatch).
+/// * An open polymorphic variant may have values whose constructor is not in the list. A conversion
+///   of such a value returns [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
 /// A marker is `Send` and `Sync` if the markers of all its fields and arguments are.
 ///

@@ -262,7 +262,7 @@ pub fn parts<'l, M: Declared, const C: isize>(
     }
 }
 
-/// The parts, if the value, which has that head, is of that constructor.
+/// The parts of a value with this head, if it is of this constructor.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn take_apart(
     value: Value<'_, OCamlAny>,

@@ -30,8 +30,8 @@ let () =
   use "first" first_greet first_boxed first_dropped;
   use "second" second_greet second_boxed second_dropped
 
-(* What a box holds may depend on variables of the library that made it, and only by chance has the other library the same type.
-   Static libraries have their variables in common. *)
+(* The contents of a box may depend on variables of the library that made it; the other library has the same type only by
+   chance. Static libraries have their variables in common. *)
 let () =
   let refuses read note = match read note with exception Failure _ -> true | (_ : string) -> false in
   if first_read (first_note "one") <> "one" || second_read (second_note "two") <> "two" then failwith "own notes";
