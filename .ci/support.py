@@ -1,4 +1,4 @@
-"""What the scripts in Python share. They run in the root of the repository."""
+"""Functions that the scripts in Python share. They run in the root of the repository."""
 import contextlib, functools, os, shlex, shutil, subprocess, sys, tempfile
 from pathlib import Path
 

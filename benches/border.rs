@@ -43,7 +43,7 @@ pub fn bench(criterion: &mut Criterion, root: &Path, name: Option<&str>) -> Resu
                     exit(1)
                 })
             };
-            // What a process takes without any operation.
+            // The cost of a process without any operation.
             let start = (0..10).map(|_| time(0)).min().unwrap_or_default();
             group.bench_function(name, |bencher| {
                 bencher.iter_custom(|times| {

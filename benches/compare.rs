@@ -40,7 +40,7 @@ fn main() -> ExitCode {
 fn compare() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let filter = std::env::args().nth(1).filter(|first| !first.starts_with('-'));
-    // What is measured is chosen already.
+    // The filter has already chosen the measures.
     let mut criterion = Criterion::default().configure_from_args().with_filter("");
     if let Some(("border", name)) = filter.as_deref().map(filter::split) {
         border::bench(&mut criterion, root, name)?;

@@ -9,12 +9,11 @@ picks patches by a part of their names; JOBS=2 is how many at a time.
 
   python3 .ci/mutants [--list]
 
-makes others by rules (faults.py), in the order of files and lines; none is stored. For each, the object it is in
-(for a header: all, and those of the tests, into which it is inlined) is compiled, and linked with the rest into the
-unit tests, the tests in Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The
-first failure, or a time-out, catches it. What does not compile, or compiles to the same object, does not count.
-Prints a table, and the survivors. Those that boxroot-c/test/mutants.txt explains are not run; others make it fail.
-Settings, in the environment:
+makes others by rules (faults.py), in the order of files and lines; none is stored. For each, the object it is in (for a header:
+all, and those of the tests, into which it is inlined) is compiled, and linked with the rest into the unit tests, the tests in
+Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The first failure, or a time-out, catches
+it. Mutants that do not compile, or compile to the same object, do not count. Prints a table, and the survivors. Those that
+boxroot-c/test/mutants.txt explains are not run; others make it fail. Settings, in the environment:
     COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
     FILES="a.c …"   all those of these files
     MUTANTS=1-40    only these numbers of the choice

@@ -1,4 +1,4 @@
-//! What the three programs share: samples, checks, and the command line.
+//! Code that the three programs share: samples, checks, and the command line.
 
 use std::process::ExitCode;
 
@@ -65,7 +65,7 @@ fn usage() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// What is called by OCaml, which catches this.
+/// For calls by OCaml, which catches this.
 pub fn refuse() -> i64 {
     panic!("refused")
 }

@@ -1,4 +1,4 @@
-//! What `cargo bench` and `make report` share.
+//! Code that `cargo bench` and `make report` share.
 #![allow(dead_code, unused_imports)] // each of them needs a part
 
 pub mod filter;

@@ -1,4 +1,4 @@
-/* What the implementations that use boxroot.h share. To be included before cell.h. A cell is a
+/* Code that the implementations with boxroot.h share. To be included before cell.h. A cell is a
    boxroot: in our library and in the registry crate's, that is the address of its word. */
 #include <stdlib.h>
 

@@ -81,10 +81,10 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root, and then updates
-   r. References from boxroot_get_ref are invalid afterwards in any case.
-   Lock: required, of any domain. Neither &r nor r may be NULL. What boxroot_create says of
-   finalisers, hooks and destructors holds for modify.
-   Failure: false, with errno as for boxroot_create; r and its old value are intact. */
+   r. References from boxroot_get_ref are invalid afterwards in any case. Lock: required, of any
+   domain. Neither &r nor r may be NULL. The rules of boxroot_create about finalisers, hooks and
+   destructors hold for modify. Failure: false, with errno as for boxroot_create; r and its old
+   value are intact. */
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
 /* Proof that this thread holds a domain's lock. Functions that take it skip the check. It is valid
@@ -111,9 +111,9 @@ BOXROOT_NODISCARD bool boxroot_create_many(boxroot_domain domain, boxroot *roots
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
 /* Prepares the library. True if it is set up now, by this call or before. OCaml 5: never needed.
-   OCaml 4: required before the first create, with the lock held, after the Thread module (if the
-   program links it) is initialised (Boxroot.setup of the OCaml package also before), and best
-   before other threads start. Failure: false, with errno
+   OCaml 4: required before the first create, with the lock held, and best before other threads
+   start. If the program links the Thread module, call it after that is initialised; Boxroot.setup
+   of the OCaml package also works before. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn down
              or invalid (see below);
      ENOMEM  out of memory. */

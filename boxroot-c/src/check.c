@@ -2,12 +2,12 @@
 /* The checked flavour: handles that know where their root was created and deleted. It stands above
    the allocator, which knows nothing of it (names.h).
 
-   What is found: each use of a handle whose record is not live, as long as the record is kept.
-   There are 64 shards, of which each keeps the last 64 deleted records; a hash of a record's
-   address picks its shard. A handle that is not the address of a record is recognised by its
-   alignment, or by the word at that address. A wild handle may end the program when that word is
-   read. What is not found: a stale result of boxroot_get_ref, and a handle that was deleted long
-   ago, if another record was made at its address since.
+   It finds each use of a handle whose record is not live, as long as the record is kept. There are
+   64 shards, of which each keeps the last 64 deleted records; a hash of a record's address picks
+   its shard. A handle that is not the address of a record is recognised by its alignment, or by the
+   word at that address. A wild handle may end the program when that word is read. It does not find
+   a stale result of boxroot_get_ref, and a handle that was deleted long ago, if another record was
+   made at its address since.
 
    If this file is compiled with the address sanitizer, and under valgrind, records are freed at
    once: these tools report each later use, with the stacks that created and deleted the root.

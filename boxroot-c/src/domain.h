@@ -14,7 +14,7 @@
 
 #define BXR_CLOSED ((void *)1) /* a runtime_state that equals no thread's Caml_state */
 
-/* What statistics count pool by pool. */
+/* The counts of statistics that are made pool by pool. */
 struct bxr_census {
   size_t live_roots, waiting_deletes, pools[BXR_KINDS];
 };

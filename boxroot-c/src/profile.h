@@ -19,7 +19,8 @@
       first. A batch would take up deletes of neighbouring roots, inlined, and bxr_delete_slow would
       not see them.
    moves: Modify takes slots without a draw. If it moves a sampled root, the sample also moves.
-   signals: What boxroot_profile_write reads is never unmapped, and written by atomic operations. */
+   signals: The memory that boxroot_profile_write reads is never unmapped, and is written by atomic
+   operations. */
 #ifndef BXR_PROFILE_H
 #define BXR_PROFILE_H
 

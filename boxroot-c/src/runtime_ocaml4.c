@@ -343,7 +343,7 @@ static bool is_room_for(size_t words) {
 }
 
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
-  /* What is allocated in another phase may be marked already, and then nobody visits it. */
+  /* A block that is allocated in another phase may be marked already, and then nobody visits it. */
   if (caml_gc_phase != Phase_idle || caml_percent_free > LARGE_PERCENTAGE) return false;
   size_t size = 1;
   for (size_t i = 0; i < count; i++) size += (words[i] & 1) == 0;

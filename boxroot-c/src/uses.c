@@ -27,7 +27,7 @@ static BXR_THREAD_LOCAL bool pauses;
 
 bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
 
-/* What a first use is refused as, or 1, if `uses` was `seen`. */
+/* The refusal of a first use, or 1 if it may begin, if `uses` was `seen`. */
 static int answer_to_first(uintptr_t seen, bool to_lock) {
   if (BXR_LIKELY((seen & BITS) == 0)) return 1;
   if (to_lock && (seen & DOWN) != 0) return BXR_USE_DOWN;

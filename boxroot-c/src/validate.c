@@ -3,7 +3,7 @@
 #include "runtime.h"
 #include "setup.h"
 
-/* What breaks these invariants most often. */
+/* The usual cause of a broken invariant. */
 #define MISUSE "; was a root deleted twice, or used after its delete?"
 
 struct check {

@@ -122,7 +122,8 @@ void test_remote_drains_a_share(void) {
   bxr_remote_put_back(domain);
   CHECK(domain->draining == NULL && places(domain->drain) == POOLS - SHARE);
   bxr_remote_drain(domain);
-  /* What is on the drain list meanwhile stays there until all that was taken is done. */
+  /* Pools that get on the drain list meanwhile stay there until all pools that were taken are done.
+     */
   bxr_remote_delete(other);
   for (int scans = 2; scans < 12; scans++) {
     CHECK(domain->drain == bxr_pool_of_root(other));

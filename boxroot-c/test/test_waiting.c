@@ -79,7 +79,7 @@ void test_waiting_until_the_next_snapshot(void) {
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 0 && domain->waiting_count == 0 && domain->deferred_deletes == 100);
   CHECK(pool->closed && bxr_pool_used(pool) == BXR_SLOTS - 100);
-  /* What was freed looks like an immediate. */
+  /* A freed slot looks like an immediate. */
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
 }
 

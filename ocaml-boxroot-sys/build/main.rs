@@ -147,7 +147,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What the C preprocessor knows, and Rust's fast paths rely on.
+/// Constants of the C preprocessor on which Rust's fast paths rely.
 #[derive(Default)]
 struct Layout {
     /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are

@@ -108,7 +108,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 ///   another thread. So unsafe code must not rely on the value staying on one thread.
 /// * It does not depend on the domain that created it: when that domain ends, another one takes its
 ///   roots over.
-/// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. Where there is a token,
+/// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. With a token,
 ///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.
 ///
 /// # Examples

@@ -67,7 +67,7 @@ fn expected(source: &str) -> Vec<Error> {
     errors
 }
 
-/// What rustc, with these arguments, reports for a program.
+/// The reports of rustc for a program, with these arguments.
 fn reported(arguments: &[String], source: &str) -> Vec<Error> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
         .args([

@@ -1,6 +1,6 @@
-//! What a program can give to the exported macros, and what effect that has on the expansions. The
-//! program below, which `tests/users/async` also compiles under edition 2024, tries each; what the
-//! compiler must refuse is in `tests/compile_fail`.
+//! The arguments that a program can give to the exported macros, and their effect on the
+//! expansions. The program below, which `tests/users/async` also compiles under edition 2024, tries
+//! each; what the compiler must refuse is in `tests/compile_fail`.
 //!
 //! All macros:
 //!
@@ -29,7 +29,7 @@
 //!   `ToOCaml` and `FromOCaml`.
 //! * *Types* have the meaning that they have in items at the place of the call: `Self` is the
 //!   marker, and `_` is refused (`types_that_are_inferred`). Aliases, projections and macros may
-//!   stand there; what counts is which type it is. If it is not `Send`, neither is the marker
+//!   stand there; only the resulting type counts. If it is not `Send`, neither is the marker
 //!   (`type_of_a_part_that_is_not_send`); if it is not a `OneType`, neither is an unboxed one
 //!   (`any_as_a_type_variable`).
 //! * *Type parameters* are names. In the types, such a name means the parameter, even if something
@@ -71,7 +71,7 @@ macro_rules! concat {
     };
 }
 
-/// What the names of the language, the prelude and this crate mean to the programs below.
+/// The names of the language, the prelude and this crate, as the programs below redefine them.
 mod names {
     #![no_implicit_prelude]
     #![allow(non_camel_case_types, dead_code)]

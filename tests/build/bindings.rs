@@ -1,7 +1,7 @@
 //! Uses bound.ml by generated bindings: values go there and back, for each kind of type.
 
 #![forbid(unsafe_code)]
-// What is generated needs no prelude of std.
+// Generated code needs no prelude of std.
 #![no_std]
 extern crate std;
 

@@ -226,7 +226,7 @@ test!(profile_below_an_effect_handler, || {
     all_are_gone();
 });
 
-// What an earlier call left on OCaml's stack is not taken for a caller.
+// Remains of an earlier call on OCaml's stack are not taken for a caller.
 test!(callers_in_ocaml_are_told_apart, || {
     start();
     extern "C" fn leak(n: Value) -> Value {

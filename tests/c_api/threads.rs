@@ -272,7 +272,7 @@ static ENDED: AtomicUsize = AtomicUsize::new(0);
 
 static DONE: AtomicBool = AtomicBool::new(false);
 
-/// What a thread-local destructor does again and again, until `DONE`. It holds no lock.
+/// A thread-local destructor repeats this until `DONE`. It holds no lock.
 struct Late(RefCell<Vec<BoxRoot>>);
 
 impl Drop for Late {
@@ -353,7 +353,7 @@ test!(nothing_believes_the_lock_on_a_thread_that_ends, || {
     use_roots_beside_threads_that_end();
 });
 
-// Where the library cannot tell that a thread has ended.
+// Ends of threads that the library cannot notice.
 test!(nothing_believes_the_lock_without_events, ocaml = 4, || {
     start_runtime();
     unsafe { test_set_event_status(2) };

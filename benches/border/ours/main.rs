@@ -162,7 +162,7 @@ fn variant_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
 
 // ---- what OCaml calls ----
 
-/// What `border.ml` declares as `external`.
+/// The functions that `border.ml` declares as `external`.
 struct Host;
 
 impl border::Externals for Host {

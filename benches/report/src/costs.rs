@@ -5,7 +5,7 @@ use crate::data::Report;
 use crate::parts::{named, Part};
 use crate::tables::format;
 
-/// What does not depend on figures.
+/// The text that does not depend on figures.
 const ADVICE: &str = "\
 | instead of | do | why |
 |---|---|---|

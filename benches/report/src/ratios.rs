@@ -93,8 +93,8 @@ impl Measured {
         all
     }
 
-    /// The points that both implementations have, each with the two series; over the grid, those of
-    /// each setting.
+    /// The points that both implementations have, each with the two series. For the grid, the
+    /// points of each setting.
     fn pairs(&self, ours: &str, other: &str) -> Vec<(String, Vec<(&Series, &Series)>)> {
         let mut all: Vec<(String, Vec<_>)> = Vec::new();
         for a in self.series.iter().filter(|s| s.implementation == ours) {

@@ -53,7 +53,7 @@ public:
   // Lock: required. Throws like Root's constructor.
   explicit OCamlException(value v) : exception_(v), text_(detail::text_of(v)) {}
   OCamlException(OCamlException &&) noexcept = default;
-  // What is thrown must be copyable. Lock: required. Throws like Root's constructor.
+  // A thrown object must be copyable. Lock: required. Throws like Root's constructor.
   OCamlException(OCamlException const &other)
       : std::exception(other), exception_(*other.exception_), text_(other.text_) {}
   OCamlException &operator=(OCamlException const &) = delete;

@@ -116,7 +116,7 @@ value cpp_teardown(value) {
 }
 value cpp_live(value) { return Val_long(live()); }
 
-// What a program must not do: the exception passes a function that owns a Root.
+// A mistake of a program: the exception passes a function that owns a Root.
 value cpp_unguarded(value f) {
   Root root = try_make_root(f);
   return caml_callback(*root, Val_unit);

@@ -108,7 +108,7 @@ uintptr_t fake_compact(uintptr_t v);
 enum fake_action { FAKE_MINOR, FAKE_DARKEN, FAKE_VERIFY, FAKE_COMPACT };
 void fake_scan(int domain, enum fake_action action, void (*each)(int domain));
 
-/* What is left in the minor heap dies. */
+/* Objects that are still in the minor heap die. */
 void fake_end_minor(void);
 /* A compaction: objects that it does not move die at its end. False: there is no room. */
 bool fake_begin_compaction(void);

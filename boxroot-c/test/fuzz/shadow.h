@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What ought to be: the live roots and references from the heap, and what each holds. */
+/* The expected state: the live roots and the references from the heap, and the object of each. */
 #ifndef SHADOW_H
 #define SHADOW_H
 

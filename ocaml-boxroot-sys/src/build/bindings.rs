@@ -201,7 +201,7 @@ options! {
 }
 
 /// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program,
-/// which dune builds. Where Rust has `main`, [`Program::bind`] makes such bindings.
+/// which dune builds. If Rust has `main`, [`Program::bind`] makes such bindings.
 ///
 /// ```no_run
 /// // build.rs

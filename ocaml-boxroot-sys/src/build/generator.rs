@@ -104,7 +104,7 @@ impl Selection {
     /// Rust. With `is_built_elsewhere`, another build compiles the program. Then these files may be
     /// older than the sources of modules that are not bound, so Rust provides nothing for such
     /// modules; and Rust's functions refuse calls before OCaml has initialised the module `glue`.
-    /// Where Rust starts OCaml, this module is always in the program, after the user's modules.
+    /// If Rust starts OCaml, this module is always in the program, after the user's modules.
     pub fn write(
         &self,
         ocaml: &OCaml,

@@ -107,7 +107,7 @@ fn traits_that_are_asked_for() {
     }
     let skipped = "derive x.holder serde::Serialize attribute x.holder.counter #[serde(skip)]";
     modules.try_bind(&format!("module x {skipped}")).unwrap();
-    // What rustc says of others names the trait, the type and the field.
+    // For others, rustc's message names the trait, the type and the field.
     for (words, parts) in [
         ("derive x.order serde::Serialize", &["derive(", "serde::Serialize", "E0433"][..]),
         ("derive x.size Ord", &["`Size`", "PartialOrd", "Ord"]),

@@ -597,7 +597,7 @@ fn maps_and_sets() {
         "pub fn words(x: OCamlT) -> OCamlMap<OCamlString, OCamlInt> as Boxroot<OCamlMap<OCamlString, OCamlInt>> = ",
         "pub fn first<A>(map: OCamlMap<OCamlNativeint, A>)",
         "pub type OCamlT<A> = OCamlMap<OCamlString, A>;",
-        // What compares these keys is not known.
+        // The function that compares these keys is not known.
         "pub fn own(own: self::own::OCamlT<OCamlInt>) -> self::own::OCamlT<OCamlInt>",
     ]);
 }

@@ -59,8 +59,8 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     ]);
 }
 
-/// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. What another library calls so
-/// is another module.
+/// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. A module of this name in
+/// another library is another module.
 #[test]
 fn libraries_of_dune_with_modules_of_one_name() {
     let modules = Modules::new("libraries_of_dune_with_modules_of_one_name", &[]);
@@ -492,7 +492,7 @@ fn a_program_with_packages() {
     fs::write(&library, bytes).unwrap();
     fs::File::options().write(true).open(&library).unwrap().set_modified(time).unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 x Tea"]);
-    // Where OCaml has `main`, the interface of another build may name a type of a library.
+    // If OCaml has `main`, the interface of another build may name a type of a library.
     let modules = Modules::new("names_a_package", &[]);
     let text = "val last : unit -> Shop.Basics.order";
     modules.compile_with(&["-I", shop.to_str().unwrap()], "x.mli", text).unwrap();

@@ -40,7 +40,7 @@ fn records_and_variants() {
         "Mixed((isize, Box<Colour>)),",
         "Mixed tagged 463304923 (0 a0: (OCamlInt, OCamlColour)),",
         "Loop = -944265628,",
-        // What may change stays in OCaml.
+        // Values that may change stay in OCaml.
         "pub record OCamlCounter for Counter { 0 count: OCamlInt64, }",
         "#[derive(Debug)]
          pub struct Counters { pub all: Vec<Boxroot<OCamlCounter>>, pub first: Option<Boxroot<OCamlCounter>>, }",
@@ -178,7 +178,7 @@ fn atomic_fields() {
     ]);
 }
 
-/// What has no binding is a comment that says why.
+/// An item without a binding is a comment with the reason.
 #[test]
 fn what_cannot_be_bound() {
     let text = "

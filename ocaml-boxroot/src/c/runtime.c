@@ -52,11 +52,11 @@ void obx_keep_heap(void) {
   if (exit_frees && !__atomic_exchange_n(&is_kept, 1, __ATOMIC_RELAXED)) caml_startup_aux(0);
 }
 
-/* What caml_shutdown runs before it frees anything. The rest is left out: OCaml's code of other
-   threads, and of domains that have just ended, may still use the memory. On OCaml 4 caml_shutdown
-   also finalises all blocks, and waits there forever if a thread waits for a condition; and its
-   function that stops the tick thread may give a busy thread a turn that does not end any more.
-   Called with the lock, which is not released afterwards.
+/* The functions that caml_shutdown runs before it frees anything. The rest is left out: OCaml's
+   code of other threads, and of domains that have just ended, may still use the memory. On OCaml 4
+   caml_shutdown also finalises all blocks, and waits there forever if a thread waits for a
+   condition; and its function that stops the tick thread may give a busy thread a turn that does
+   not end any more. Called with the lock, which is not released afterwards.
 
    If an at_exit function raises, those before it, such as OCaml's own that flushes channels, have
    not run. They run when do_at_exit is called again, as OCaml also does for an exception that is

@@ -83,7 +83,8 @@ __thread struct obx_limit obx_for_ocaml = {.needed = OCAML_NEEDS};
 #define LARGEST ((uintptr_t)1 << 30)
 
 /* Whether these 8 bytes can be read. Linux copies the set of signals before it looks at the
-   operation, which is none here. Where a system looks first, all seem to be readable. */
+   operation, which is none here. On a system that looks at the operation first, all bytes seem to
+   be readable. */
 static int are_readable(char const volatile *bytes) {
 #ifdef __linux__
   return syscall(SYS_rt_sigprocmask, -1, bytes, NULL, (size_t)8) == 0 || errno != EFAULT;
@@ -94,8 +95,8 @@ static int are_readable(char const volatile *bytes) {
 }
 
 /* The system is asked each time, because another stack may have been here before. Each question is
-   about two pages, at their common edge. Where the system does not tell, the process ends here if
-   there is a guard page, instead of OCaml's writing behind it. */
+   about two pages, at their common edge. If the system does not tell, and there is a guard page,
+   the process ends here. Otherwise OCaml would write behind that page. */
 __attribute__((no_sanitize("address"))) static int has_readable_below(uintptr_t here,
                                                                       uintptr_t needed) {
   uintptr_t const page = 4096, lowest = here - needed;

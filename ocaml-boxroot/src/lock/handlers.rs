@@ -4,7 +4,7 @@ use crate::ffi;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// Calls `f`. Where an unwinder cannot follow the callers of `f`, it finds none.
+/// Calls `f`. If an unwinder cannot follow the callers of `f`, it finds none.
 ///
 /// # Safety
 ///

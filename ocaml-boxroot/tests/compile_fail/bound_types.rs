@@ -183,8 +183,7 @@ ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
 }
 
 //# parts_of_another_type
-// What safe code does with the parts of the macro has the types and the form of the marker's
-// declaration.
+// Uses of the macro's parts by safe code have the types and the form of the marker's declaration.
 ocaml_type! {
     struct Marker { text: OCamlString }
     struct Flat { number: OCamlFloat }

@@ -43,7 +43,7 @@ ocaml_boxroot::export! {
 }
 
 //# argument_of_export_without_unsafe
-// What makes an argument from OCaml's value is unsafe.
+// The code that makes an argument from OCaml's value is unsafe.
 fn forged(lock: &mut DomainLock, raw: isize) -> Result<i64, Error> {
     drop(export_argument!(take lock forged raw OCamlString)); //~ E0133 Argument::<T>::new` is unsafe
     Ok(export_argument!(take lock forged raw OCamlInt as i64)) //~ E0133 converted` is unsafe

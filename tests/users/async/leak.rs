@@ -2,7 +2,7 @@
 //! its old roots names the function that does so.
 //!
 //! `make clients ONLY=leak` loads it for a minute, at a rate for production. The guide's command
-//! for the picture needs the last line but one that it prints.
+//! for the picture needs the second last line of the output.
 
 mod common;
 

@@ -103,7 +103,7 @@ let has_root ty =
 
 (* ---- Traits that Rust types derive ---- *)
 
-(* What keeps a part from having a trait of the standard library, if anything does. `has d` says whether a declared type has it. *)
+(* The reason, if any, why a part cannot have a trait of the standard library. `has d` says whether a declared type has it. *)
 let rec obstacle trait ~has ty = match ty with
   | Var _ -> None
   | _ when is_root ~to_ocaml:true ty -> Some `Root
@@ -122,7 +122,7 @@ let standard path =
   if List.exists (fun crate -> Names.starts_with crate path) [ "std::"; "core::"; "::std::"; "::core::" ] then last_name path
   else path
 
-(* What a type derives if the build script asks for nothing, in the order of the alphabet. *)
+(* The traits that a type derives without a request of the build script, in the order of the alphabet. *)
 let by_default ~is_constant ~has types =
   let fits trait = List.for_all (fun t -> obstacle trait ~has:(has trait) t = None) types in
   if List.exists has_root types then [ "Debug" ]

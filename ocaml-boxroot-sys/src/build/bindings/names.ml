@@ -110,7 +110,7 @@ let is_operator s =
 (* Whether a text is the path of an item of Rust. *)
 let is_path s = s <> "" && String.for_all (fun c -> c = ':' || is_c_name (String.make 1 c)) s
 
-(* Whether a text is one attribute of Rust: its first bracket ends with it. What stands in quotes does not count. *)
+(* Whether a text is one attribute of Rust: its first bracket ends with it. Text in quotes does not count. *)
 let is_attribute s =
   let n = String.length s in
   let rec ends i depth is_quoted =

@@ -51,7 +51,7 @@ let value_name selection raw name =
   Option.value (given_name selection raw name ~is_capital:false) ~default:(Names.without_primes name)
 let capital_name selection raw name = Option.value (given_name selection raw name ~is_capital:true) ~default:(Names.camel name)
 
-(* What OCaml's own printer says of an item. *)
+(* The text that OCaml's own printer makes of an item. *)
 let print item = Format.asprintf "%a" Printtyp.signature [ item ]
 
 let is_excluded path = List.mem (Path.name path) Libraries.excluded
