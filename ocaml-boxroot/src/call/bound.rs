@@ -2,8 +2,8 @@
 
 /// Includes the bindings that the build script generated; see the guide (`docs/guide/bindings.md`).
 ///
-/// For each module with `external` functions that Rust provides, the type that implements its trait `Externals` is named:
-/// `include_bindings!(orders: crate::Audit)`.
+/// For each module with `external` functions that Rust provides, the type that implements its trait
+/// `Externals` is named: `include_bindings!(orders: crate::Audit)`.
 ///
 /// # Examples
 ///
@@ -11,7 +11,10 @@
 /// // src/main.rs; build.rs has made bindings to the OCaml module `Orders`.
 /// ocaml_boxroot::include_bindings!();
 ///
-/// fn left(lock: &mut ocaml_boxroot::DomainLock, order: &orders::Order) -> Result<i64, ocaml_boxroot::CallError> {
+/// fn left(
+///     lock: &mut ocaml_boxroot::DomainLock,
+///     order: &orders::Order,
+/// ) -> Result<i64, ocaml_boxroot::CallError> {
 ///     orders::reserve(lock, 500, order)
 /// }
 /// ```
@@ -91,11 +94,13 @@ macro_rules! bound_exception {
         $crate::ocaml_promise! { $promise $crate::macro_support::EXCEPTION }
 
         impl $name {
-            /// The exception with its arguments, if the error is this exception, or has it among its sources.
+            /// The exception with its arguments, if the error is this exception, or has it among
+            /// its sources.
             ///
             /// # Errors
             ///
-            /// The arguments cannot be converted, as for [`to_rust`](::ocaml_boxroot::Value::to_rust).
+            /// The arguments cannot be converted, as for
+            /// [`to_rust`](::ocaml_boxroot::Value::to_rust).
             #[doc(alias = "downcast")]
             #[track_caller]
             pub fn of(
@@ -120,11 +125,13 @@ macro_rules! bound_exception {
                 }))
             }
 
-            /// The exception, for OCaml. A function that OCaml called need not make it: it returns this error.
+            /// The exception, for OCaml. A function that OCaml called need not make it: it returns
+            /// this error.
             ///
             /// # Errors
             ///
-            /// The arguments cannot be converted, as for [`to_ocaml`](::ocaml_boxroot::ToOCaml::to_ocaml).
+            /// The arguments cannot be converted, as for
+            /// [`to_ocaml`](::ocaml_boxroot::ToOCaml::to_ocaml).
             #[track_caller]
             pub fn exception(
                 &self,
@@ -162,8 +169,9 @@ macro_rules! bound_exception {
     };
 }
 
-/// For generated bindings: a trait for the functions that OCaml's module declares as `external`, and the functions that OCaml calls.
-/// Those in `plain { … }` take and return numbers, `@bare` or as values.
+/// For generated bindings: a trait for the functions that OCaml's module declares as `external`,
+/// and the functions that OCaml calls. Those in `plain { … }` take and return numbers, `@bare` or
+/// as values.
 ///
 /// # Safety
 ///
@@ -211,7 +219,8 @@ macro_rules! bound_externals {
             ///
             /// # Panics
             ///
-            /// A panic ends the process: OCaml expects no exception here. The collector may not run either, so there is no token.
+            /// A panic ends the process: OCaml expects no exception here. The collector may not run
+            /// either, so there is no token.
             fn $plain($($($number: $natural,)?)*) -> $plain_rust;
         )+)?}
 
@@ -256,7 +265,8 @@ macro_rules! bound_externals {
     };
 }
 
-/// For [`bound_externals!`]: how a number of a plain function is passed, and the function that bytecode calls.
+/// For [`bound_externals!`]: how a number of a plain function is passed, and the function that
+/// bytecode calls.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_plain {
@@ -326,8 +336,9 @@ macro_rules! bound_plain {
     };
 }
 
-/// For generated bindings: a symbol that says which interface they were generated from. OCaml's side calls it. With `needs`, the
-/// module's externals refuse until then, and name the module of OCaml that has to be initialised.
+/// For generated bindings: a symbol that says which interface they were generated from. OCaml's
+/// side calls it. With `needs`, the module's externals refuse until then, and name the module of
+/// OCaml that has to be initialised.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_abi {
@@ -392,7 +403,8 @@ pub mod bound_support {
         ABI "bound_abi!" "#[unsafe(export_name = …)]"
     }
 
-    /// Does not compile, with this message, if `file` is not that of the generated bindings in `folder`, which is `OUT_DIR`.
+    /// Does not compile, with this message, if `file` is not that of the generated bindings in
+    /// `folder`, which is `OUT_DIR`.
     pub const fn only_generated(file: &str, folder: Option<&str>, message: &'static str) {
         let is_generated = match folder {
             Some(folder) => is_generated(file.as_bytes(), folder.as_bytes()),
@@ -421,8 +433,9 @@ pub mod bound_support {
         }
     }
 
-    /// Whether OCaml's side has called the symbol that says which interface these bindings were generated from. A program whose
-    /// OCaml side has another interface calls a symbol that does not exist, and does not link.
+    /// Whether OCaml's side has called the symbol that says which interface these bindings were
+    /// generated from. A program whose OCaml side has another interface calls a symbol that does
+    /// not exist, and does not link.
     pub struct Compared(AtomicBool);
 
     impl Compared {
@@ -437,7 +450,8 @@ pub mod bound_support {
             self.0.store(true, Ordering::Relaxed);
         }
 
-        /// If OCaml's side has not called the symbol, an error that names the OCaml module which calls it.
+        /// If OCaml's side has not called the symbol, an error that names the OCaml module which
+        /// calls it.
         #[inline]
         pub fn check(&self, module: &'static str) -> Result<(), NotCompared> {
             match self.0.load(Ordering::Relaxed) {
@@ -512,7 +526,8 @@ pub mod bound_support {
             impl Plain<$ocaml> for $rust {
                 #[inline(always)]
                 unsafe fn from_value($value: sys::Value) -> Self {
-                    // SAFETY: the value is of this type (caller), and the collector does not run before it is read.
+                    // SAFETY: the value is of this type (caller), and the collector does not run
+                    // before it is read.
                     let $value: Value<'_, $ocaml> = unsafe { Value::from_raw($value) };
                     $from
                 }

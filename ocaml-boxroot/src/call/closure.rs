@@ -18,7 +18,8 @@ type Answer = Result<sys::Value, Box<dyn std::error::Error>>;
 ///
 /// # Safety
 ///
-/// The closure is an `F`: `body` expects the arguments that OCaml gives to an `F`, and returns the result of an `F`.
+/// The closure is an `F`: `body` expects the arguments that OCaml gives to an `F`, and returns the
+/// result of an `F`.
 #[track_caller]
 unsafe fn closure<F>(
     lock: &mut DomainLock,
@@ -29,8 +30,8 @@ unsafe fn closure<F>(
     let (value, now) = lock.alloc_box_owning(body, bytes)?;
     let body = Boxroot::try_new(now, value)?;
     let cell = body.as_any() as *const RootRef<OCamlAny>;
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The cell is that
-    // of `body`, a live root.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. The cell is that of `body`, a live root.
     let raw = unsafe { ffi::obx_alloc_closure(cell.cast(), call_boxed, count) };
     if raw == 0 {
         return Err(ConversionError::new(ConversionErrorKind::NoClosures));
@@ -43,16 +44,16 @@ unsafe fn closure<F>(
 ///
 /// # Safety
 ///
-/// OCaml called the closure, and the caller passes the result to `ocaml_boxroot_finish`. The box and the arguments
-/// are live values, and are those of a closure from [`closure`].
+/// OCaml called the closure, and the caller passes the result to `ocaml_boxroot_finish`. The box
+/// and the arguments are live values, and are those of a closure from [`closure`].
 unsafe extern "C" fn call_boxed(
     body: sys::Value,
     arguments: *const sys::Value,
     count: usize,
 ) -> sys::Value {
     let call = |lock: &mut DomainLock| -> Answer {
-        // SAFETY: the box and the arguments are live, and of these types (caller). The collector does not run before
-        // they are rooted.
+        // SAFETY: the box and the arguments are live, and of these types (caller). The collector
+        // does not run before they are rooted.
         let (body, arguments) = unsafe {
             let body: Boxroot<OCamlBox<Box<Body>>> = Boxroot::try_new(lock, Value::from_raw(body))?;
             let raw = std::slice::from_raw_parts(arguments, count);
@@ -62,7 +63,8 @@ unsafe extern "C" fn call_boxed(
             }
             (body, arguments)
         };
-        // SAFETY: the box owns the function, and the root `body` keeps the box alive until the function returns.
+        // SAFETY: the box owns the function, and the root `body` keeps the box alive until the
+        // function returns.
         let function: &Body = unsafe { &*(&**body.get(lock).get() as *const Body) };
         function(lock, &arguments)
     };
@@ -79,8 +81,9 @@ macro_rules! from_rust {
             ///
             /// # Errors
             ///
-            /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) in bytecode programs, on processors other than x86-64 and arm64, and
-            /// where object files are not ELF; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+            /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) in bytecode programs, on
+            /// processors other than x86-64 and arm64, and where object files are not ELF;
+            /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
             #[doc(alias = "closure")]
             #[track_caller]
             pub fn from_rust<F, X>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, ConversionError>
@@ -91,7 +94,8 @@ macro_rules! from_rust {
             {
                 let body = move |lock: &mut DomainLock, arguments: &[Boxroot<OCamlAny>]| -> Answer {
                     let _ = arguments; // a function of () has none
-                    // SAFETY: OCaml gives arguments of these types, because the closure has this function's type.
+                    // SAFETY: OCaml gives arguments of these types, because the closure has this
+                    // function's type.
                     $(let $argument: &RootRef<$type> = unsafe { arguments[$index].cast() };)*
                     let result = f(lock $(, $argument)*)?;
                     let (value, _) = ToOCaml::<R>::to_value(&result, lock)?;
@@ -101,8 +105,8 @@ macro_rules! from_rust {
                 unsafe { closure(lock, $count, Box::new(body)) }
             }
 
-            /// A Rust function of Rust values as an OCaml function; see [`Function`]. OCaml sees an argument that cannot be converted
-            /// as the exception `Failure`.
+            /// A Rust function of Rust values as an OCaml function; see [`Function`]. OCaml sees an
+            /// argument that cannot be converted as the exception `Failure`.
             ///
             /// # Errors
             ///

@@ -33,11 +33,12 @@
 /// error that has one among its sources), OCaml sees this exception. OCaml sees any other error,
 /// and a panic, as the exception `Failure` with the whole text.
 ///
-/// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more than five arguments,
-/// OCaml needs a second function for bytecode, which the macro defines as `NAME_bytecode`:
-/// `external f : … = "example_f_bytecode" "example_f"`.
+/// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more
+/// than five arguments, OCaml needs a second function for bytecode, which the macro defines as
+/// `NAME_bytecode`: `external f : … = "example_f_bytecode" "example_f"`.
 ///
-/// In Rust, the macro defines a safe function with the same name, which takes the token and the arguments.
+/// In Rust, the macro defines a safe function with the same name, which takes the token and the
+/// arguments.
 ///
 /// # Safety
 ///
@@ -59,7 +60,8 @@
 /// `external pick : 'a -> 'a -> 'a`, whose types are [`OCamlAny`](crate::OCamlAny) here, returns
 /// one of its arguments, and nothing else.
 ///
-/// `#![forbid(unsafe_code)]` refuses the macro; `deny` does not. A `#[cfg]` stands around the macro, not in it.
+/// `#![forbid(unsafe_code)]` refuses the macro; `deny` does not. A `#[cfg]` stands around the
+/// macro, not in it.
 ///
 /// # How the exception is raised
 ///
@@ -119,8 +121,8 @@ macro_rules! export {
     };
 }
 
-/// For [`export!`] and generated bindings: the function that OCaml calls, which begins with `$before`. `(): ()` is an argument
-/// that Rust leaves out.
+/// For [`export!`] and generated bindings: the function that OCaml calls, which begins with
+/// `$before`. `(): ()` is an argument that Rust leaves out.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_entry {
@@ -137,8 +139,8 @@ macro_rules! export_entry {
         unsafe extern "C" fn ocaml_boxroot_entry(
             $($($argument: $crate::raw::Value)? $(_: $crate::macro_support::Raw<$unit>)?),+
         ) -> $crate::raw::Value {
-            // SAFETY: OCaml called this function with live values of these types (`ocaml_promise!`), and the result of `enter` is
-            // returned or raised.
+            // SAFETY: OCaml called this function with live values of these types
+            // (`ocaml_promise!`), and the result of `enter` is returned or raised.
             unsafe {
                 let result = $crate::macro_support::enter(|lock| {
                     $($before)*
@@ -179,8 +181,8 @@ macro_rules! export_bytecode {
     };
 }
 
-/// For [`export_entry!`]: an argument's type for the body, how it is made from OCaml's value, how it is found in bytecode, how it is
-/// passed, and how it ends.
+/// For [`export_entry!`]: an argument's type for the body, how it is made from OCaml's value, how
+/// it is found in bytecode, how it is passed, and how it ends.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_argument {

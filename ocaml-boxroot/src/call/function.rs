@@ -1,6 +1,7 @@
 //! Functions of OCaml as functions of Rust.
 
-/// Declares functions that OCaml registers with `Callback.register`, so that they can be called like Rust functions.
+/// Declares functions that OCaml registers with `Callback.register`, so that they can be called
+/// like Rust functions.
 ///
 /// ```no_run
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
@@ -39,8 +40,9 @@
 ///
 /// # Exceptions
 ///
-/// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It never jumps over Rust code. `?` hands
-/// it on; if it leaves a Rust function that OCaml called ([`export!`](crate::export!)), OCaml sees the same exception again.
+/// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It
+/// never jumps over Rust code. `?` hands it on; if it leaves a Rust function that OCaml called
+/// ([`export!`](crate::export!)), OCaml sees the same exception again.
 ///
 /// The structs of [`exceptions`](crate::exceptions) recognise predefined exceptions. An exception
 /// of the program that is registered, as by `exception Full of int` and
@@ -54,7 +56,8 @@
 /// ocaml_functions! {
 ///     // SAFETY: this is the type of the function in OCaml.
 ///     unsafe {
-///         /// `Callback.register "put" (fun (text : string) -> … : int)`, which may raise `Full n` or `Closed`
+///         /// `Callback.register "put" (fun (text : string) -> … : int)`, which may raise
+///         /// `Full n` or `Closed`
 ///         fn put(text: OCamlString) -> OCamlInt = "put";
 ///     }
 /// }
@@ -75,22 +78,24 @@
 ///     if let Some(Full { size }) = Full::of(lock, &error)? {
 ///         println!("full: {size}");
 ///     } else if Closed::of(lock, &error)?.is_none() {
-///         return Err(error); // another exception, or an argument or result that cannot be converted
+///         return Err(error); // another exception, or an error of a conversion
 ///     }
 ///     Ok(None)
 /// }
 /// ```
 ///
-/// With generated bindings (`docs/guide/bindings.md`), exceptions are Rust types, and nothing is `unsafe`.
+/// With generated bindings (`docs/guide/bindings.md`), exceptions are Rust types, and nothing is
+/// `unsafe`.
 ///
 /// # Safety
 ///
-/// `unsafe` stands for the promise that every function that OCaml registers under the name takes such arguments, returns
-/// such a result, and on OCaml 4 does not call `Thread.exit`, which would jump over Rust frames; and that every exception has such
-/// arguments. Where the types have several
-/// [`OCamlAny`](crate::OCamlAny), or a list of it, callers may pass values of different types at once. A function whose type in OCaml has one
-/// type variable there, such as `Array.of_list`, need not take that: an array that begins with a float can hold nothing else. Such a
-/// function has a type parameter.
+/// `unsafe` stands for the promise that every function that OCaml registers under the name takes
+/// such arguments, returns such a result, and on OCaml 4 does not call `Thread.exit`, which would
+/// jump over Rust frames; and that every exception has such arguments. Where the types have several
+/// [`OCamlAny`](crate::OCamlAny), or a list of it, callers may pass values of different types at
+/// once. A function whose type in OCaml has one type variable there, such as `Array.of_list`, need
+/// not take that: an array that begins with a float can hold nothing else. Such a function has a
+/// type parameter.
 #[doc(alias("caml_named_value", "caml_callback", "Callback.register"))]
 #[macro_export]
 macro_rules! ocaml_functions {
@@ -132,9 +137,9 @@ macro_rules! ocaml_functions {
     };
 }
 
-/// For [`ocaml_functions!`]: a function of OCaml with arguments in `[(…)]`, or a value of OCaml, without arguments in `[]`. `(): ()` is
-/// an argument that Rust leaves out, and an argument with `as` has that Rust type. The result has the type after `as`, or one that the
-/// caller chooses.
+/// For [`ocaml_functions!`]: a function of OCaml with arguments in `[(…)]`, or a value of OCaml,
+/// without arguments in `[]`. `(): ()` is an argument that Rust leaves out, and an argument with
+/// `as` has that Rust type. The result has the type after `as`, or one that the caller chooses.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_function {
@@ -184,7 +189,8 @@ macro_rules! ocaml_function {
             {
                 static FUNCTION: $crate::macro_support::Registered =
                     $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
-                // SAFETY: the registered function has these argument and result types (`ocaml_promise!`).
+                // SAFETY: the registered function has these argument and result types
+                // (`ocaml_promise!`).
                 unsafe { $crate::macro_support::Copies::call::<$result, $rust>(arguments, &FUNCTION, lock) }
             }
         }
@@ -209,8 +215,9 @@ macro_rules! ocaml_function {
     };
 }
 
-/// For [`ocaml_function!`]: refuses type parameters that were declared wrongly; and types of the program that have the name of the
-/// macro's own parameter, if the function has it. An item inside a function knows no parameter of the function.
+/// For [`ocaml_function!`]: refuses type parameters that were declared wrongly; and types of the
+/// program that have the name of the macro's own parameter, if the function has it. An item inside
+/// a function knows no parameter of the function.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_types {

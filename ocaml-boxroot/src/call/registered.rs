@@ -90,8 +90,8 @@ impl Registered {
         lock: &mut DomainLock,
     ) -> Result<R, CallError> {
         let cell = self.find(lock)?;
-        // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does not run before it is
-        // converted.
+        // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does
+        // not run before it is converted.
         let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
         self.result(value.to_rust(lock))
     }
@@ -109,8 +109,8 @@ impl Registered {
         arguments: Copies<'_, N>,
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
         let cell = self.find(lock)?;
-        // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the collector does not run before it
-        // is called.
+        // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the
+        // collector does not run before it is called.
         match unsafe { lock.call_with(load(lock, cell), arguments.all()) } {
             Ok(result) => Ok(result),
             Err(error) if CHECKS => Err(self.failed(error)),
@@ -121,11 +121,13 @@ impl Registered {
 
 impl<const N: usize> Copies<'_, N> {
     /// Calls a function with these arguments, with `()` if there are none. This is no method of
-    /// `Registered`, whose caller would have to name `N`: before Rust 1.89, `_` does not stand for a number.
+    /// `Registered`, whose caller would have to name `N`: before Rust 1.89, `_` does not stand for
+    /// a number.
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversion of its result.
+    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversion
+    /// of its result.
     ///
     /// # Safety
     ///

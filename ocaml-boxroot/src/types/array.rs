@@ -48,22 +48,25 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
         self.len() == 0
     }
 
-    /// The element at `index`, if there is one. Always `None` for an array in the flat form of floats, whose
-    /// elements are numbers and not values; see [`get_float`](Value::get_float).
+    /// The element at `index`, if there is one. Always `None` for an array in the flat form of
+    /// floats, whose elements are numbers and not values; see [`get_float`](Value::get_float).
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn get(self, index: usize) -> Option<Value<'l, T>> {
         let is_there = !self.is_flat_floats() && index < self.len();
-        // SAFETY: an array that is not flat is a block of its elements (type), and has this one (just checked).
+        // SAFETY: an array that is not flat is a block of its elements (type), and has this one
+        // (just checked).
         is_there.then(|| unsafe { self.field(index) })
     }
 
-    /// The elements, from the first to the last. For an array in the flat form of floats, the iterator is empty; use
-    /// [`floats`](Value::floats) there. Each element is read when it is asked for; another domain may change it before.
+    /// The elements, from the first to the last. For an array in the flat form of floats, the
+    /// iterator is empty; use [`floats`](Value::floats) there. Each element is read when it is
+    /// asked for; another domain may change it before.
     #[track_caller]
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'l, T>> {
         let length = if self.is_flat_floats() { 0 } else { self.len() };
-        // SAFETY: an array that is not flat is a block of its elements (type). Its length does not change.
+        // SAFETY: an array that is not flat is a block of its elements (type). Its length does not
+        // change.
         (0..length).map(move |index| unsafe { self.field(index) })
     }
 }
@@ -73,8 +76,9 @@ impl<T> RootRef<OCamlArray<T>> {
     ///
     /// # Errors
     ///
-    /// Those of the conversion; [`Mismatch`](crate::ConversionErrorKind::Mismatch) for a float in an array of other values, and for
-    /// another value in an array of floats, if their marker allows both. The array does not change then.
+    /// Those of the conversion; [`Mismatch`](crate::ConversionErrorKind::Mismatch) for a float in
+    /// an array of other values, and for another value in an array of floats, if their marker
+    /// allows both. The array does not change then.
     ///
     /// # Panics
     ///
@@ -112,15 +116,17 @@ impl<T> RootRef<OCamlArray<T>> {
             true => {
                 // SAFETY: the value is a float (just checked).
                 let number: Value<'_, OCamlFloat> = unsafe { Value::from_raw(value.raw()) };
-                // SAFETY: the array has this number (just checked), and does not move while the token is borrowed. The
-                // store is atomic, because another domain may be using the number.
+                // SAFETY: the array has this number (just checked), and does not move while the
+                // token is borrowed. The store is atomic, because another domain may be using the
+                // number.
                 let place = unsafe { AtomicU64::from_ptr((array.raw() as *mut u64).add(index)) };
                 place.store(number.to_float().to_bits(), Ordering::Relaxed);
                 Ok(())
             }
             false => {
-                // SAFETY: the lock is held. The array has this element (just checked), of this type, and OCaml lets
-                // everybody who has the array change it. Both values are live, because the token is borrowed.
+                // SAFETY: the lock is held. The array has this element (just checked), of this
+                // type, and OCaml lets everybody who has the array change it. Both values are live,
+                // because the token is borrowed.
                 unsafe { ffi::obx_store(array.raw(), index, value.raw()) };
                 Ok(())
             }
@@ -145,15 +151,15 @@ impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
-    /// The number at `index` of an array or a record in the flat form of floats. `None` if the value does not have this
-    /// form, or is too short.
+    /// The number at `index` of an array or a record in the flat form of floats. `None` if the
+    /// value does not have this form, or is too short.
     #[inline]
     pub(crate) fn flat_float(self, index: usize) -> Option<f64> {
         self.flat_floats()?.nth(index)
     }
 
-    /// The numbers of an array or a record in the flat form of floats. `None` if the value does not have this form. The type is that
-    /// of an array or a record.
+    /// The numbers of an array or a record in the flat form of floats. `None` if the value does not
+    /// have this form. The type is that of an array or a record.
     #[inline]
     pub(crate) fn flat_floats(self) -> Option<impl ExactSizeIterator<Item = f64> + use<'l, T>> {
         if !self.is_flat_floats() {
@@ -162,8 +168,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
         let first = self.raw() as *mut u64;
         // SAFETY: the value is a live block (just checked).
         let length = unsafe { self.size_of_block() } / (8 / size_of::<usize>());
-        // SAFETY: the block has this many floats, and does not move in 'l. The load is atomic, because another domain may be
-        // changing the number.
+        // SAFETY: the block has this many floats, and does not move in 'l. The load is atomic,
+        // because another domain may be changing the number.
         Some((0..length).map(move |index| unsafe {
             f64::from_bits(AtomicU64::from_ptr(first.add(index)).load(Ordering::Relaxed))
         }))
@@ -198,8 +204,8 @@ pub(super) fn flat_array<'l, A, R: ToOCaml<A>>(
     numbers: &[R],
     lock: &'l mut DomainLock,
 ) -> Made<'l, OCamlArray<A>> {
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. An array of numbers is
-    // in the flat form.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. An array of numbers is in the flat form.
     let (array, lock) = unsafe { made(ffi::obx_alloc_flat_array(numbers.len()), lock) }?;
     let first = array.raw() as *mut f64;
     for (i, number) in numbers.iter().enumerate() {
@@ -218,8 +224,8 @@ fn array<'l, A, R: ToOCaml<A>>(
     elements: &[R],
     lock: &'l mut DomainLock,
 ) -> Made<'l, OCamlArray<A>> {
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The array of units is
-    // used as an array of A only when all elements were stored.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. The array of units is used as an array of A only when all elements were stored.
     let (array, now) =
         unsafe { made::<OCamlArray<A>>(ffi::obx_alloc_array(elements.len()), lock) }?;
     let array = Boxroot::try_new(now, array)?;
@@ -231,13 +237,15 @@ fn array<'l, A, R: ToOCaml<A>>(
             let number: Value<'_, OCamlFloat> = unsafe { Value::from_raw(element.raw()) };
             push(&mut floats, number.to_float())?;
         } else {
-            // SAFETY: the lock is held, and the array has the field i. No float is stored in it if OCaml's arrays of floats are flat.
+            // SAFETY: the lock is held, and the array has the field i. No float is stored in it if
+            // OCaml's arrays of floats are flat.
             unsafe { ffi::obx_store(array.get(now).raw(), i, element.raw()) };
         }
     }
     if !floats.is_empty() {
         if floats.len() != elements.len() {
-            return Err(ConversionError::new(ConversionErrorKind::Mismatch)); // in OCaml, an array has only floats or none
+            // In OCaml, an array has only floats or none.
+            return Err(ConversionError::new(ConversionErrorKind::Mismatch));
         }
         array.delete_in(lock);
         let (flat, lock) = flat_array::<OCamlFloat, f64>(&floats, lock)?;

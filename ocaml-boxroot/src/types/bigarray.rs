@@ -186,8 +186,8 @@ impl<E: BigarrayElement> BigarrayCell<E> {
         E::load(&self.0)
     }
 
-    /// Changes the element. An atomic store, without ordering (`Relaxed`). Where the elements are OCaml's integers
-    /// ([`OCamlInt`]), OCaml does not see the highest bit, as with [`Value::int`].
+    /// Changes the element. An atomic store, without ordering (`Relaxed`). Where the elements are
+    /// OCaml's integers ([`OCamlInt`]), OCaml does not see the highest bit, as with [`Value::int`].
     #[inline]
     pub fn set(&self, element: E::Rust) {
         E::store(&self.0, element)
@@ -426,8 +426,8 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
         if length == 0 {
             return &[];
         }
-        // SAFETY: a bigarray that is live in 'l has as many elements. Their kind and alignment were checked by `data`.
-        // Cells are atomic, so other threads may change them.
+        // SAFETY: a bigarray that is live in 'l has as many elements. Their kind and alignment were
+        // checked by `data`. Cells are atomic, so other threads may change them.
         unsafe { std::slice::from_raw_parts(data, length) }
     }
 
@@ -439,13 +439,13 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     ///
     /// # Safety
     ///
-    /// The elements do not change in `'l`, neither through this bigarray nor through one that shares its memory, neither
-    /// by another domain nor by code that runs without the lock.
+    /// The elements do not change in `'l`, neither through this bigarray nor through one that
+    /// shares its memory, neither by another domain nor by code that runs without the lock.
     #[doc(alias = "Caml_ba_data_val")]
     pub unsafe fn as_slice(self) -> &'l [<B::Element as sealed::Element>::Rust] {
         let cells = self.cells();
-        // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing changes it
-        // (caller).
+        // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing
+        // changes it (caller).
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 

@@ -22,7 +22,8 @@ pub(crate) unsafe fn made<T: ?Sized>(raw: sys::Value, lock: &DomainLock) -> Made
     if raw == 0 {
         return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
-    // SAFETY: `raw` is valid and a `T` (caller), and the collector does not run while the token is borrowed.
+    // SAFETY: `raw` is valid and a `T` (caller), and the collector does not run while the token is
+    // borrowed.
     Ok((unsafe { Value::from_raw(raw) }, lock))
 }
 
@@ -42,8 +43,8 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
         // SAFETY: such a block is a `T` (caller).
         return unsafe { lock.alloc_block(tag, &places) };
     }
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block is as small as this
-    // function demands.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. The block is as small as this function demands.
     let raw = unsafe { ffi::caml_alloc_small(N, tag.into()) };
     let first = raw as *mut sys::Value;
     for (i, field) in fields.iter().enumerate() {
@@ -55,6 +56,7 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
             root.delete_in(lock);
         }
     }
-    // SAFETY: the block has all its fields, and is a `T` (caller). The collector has not run since it was allocated.
+    // SAFETY: the block has all its fields, and is a `T` (caller). The collector has not run since
+    // it was allocated.
     unsafe { made(raw, lock) }
 }

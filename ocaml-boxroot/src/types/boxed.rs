@@ -11,8 +11,8 @@ use std::marker::PhantomData;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 marker! {
-    /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract type. The block's finaliser
-    /// drops the `T`.
+    /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract
+    /// type. The block's finaliser drops the `T`.
     ///
     /// * The finaliser runs inside a collection, on any thread. Therefore `T` is [`Send`], and its
     ///   `drop` cannot use OCaml, except to drop roots: [`attach`](DomainLock::attach) returns
@@ -21,14 +21,15 @@ marker! {
     ///   OCaml's lock, or while it may run the collector: that thread may be this one.
     /// * Rust gets a `&T`, on any thread. Therefore `T` is [`Sync`]; if it has to change, use a
     ///   `Mutex`, for example.
-    /// * In OCaml, to compare two of these blocks, or to marshal one, raises an exception. `Hashtbl.hash` gives all these blocks the
-    ///   same hash.
+    /// * In OCaml, to compare two of these blocks, or to marshal one, raises an exception.
+    ///   `Hashtbl.hash` gives all these blocks the same hash.
     /// * Values that are left when the runtime is shut down are not dropped.
     ///
-    /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that refers to the block, is
-    /// never dropped.
+    /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that
+    /// refers to the block, is never dropped.
     ///
-    /// A block knows the type of its value: [`try_get`](Value::try_get) finds out whether it is a `T`.
+    /// A block knows the type of its value: [`try_get`](Value::try_get) finds out whether it is a
+    /// `T`.
     ///
     /// ```
     /// use ocaml_boxroot::markers::OCamlBox;
@@ -38,15 +39,17 @@ marker! {
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let (counter, lock) = lock.alloc_box(Mutex::new(41))?;
     /// *counter.get().lock().unwrap() += 1;
-    /// let counter: Boxroot<OCamlBox<Mutex<i32>>> = Boxroot::new(lock, counter); // or give it to OCaml
+    /// // Keep it, or give it to OCaml.
+    /// let counter: Boxroot<OCamlBox<Mutex<i32>>> = Boxroot::new(lock, counter);
     /// assert_eq!(*counter.get(lock).get().lock().unwrap(), 42);
     /// # Ok(()) });
     /// ```
     OCamlBox<T>(PhantomData<T>, Invariant<T>);
 }
 
-/// For generated bindings: a Rust type that implements an abstract type of OCaml. A Rust type can implement this trait only once,
-/// and so only one abstract type: OCaml may know that two abstract types differ, and OCaml code may rely on that.
+/// For generated bindings: a Rust type that implements an abstract type of OCaml. A Rust type can
+/// implement this trait only once, and so only one abstract type: OCaml may know that two abstract
+/// types differ, and OCaml code may rely on that.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` implements an OCaml type, so it must be Send, Sync and 'static"
 )]
@@ -55,7 +58,8 @@ pub trait Implements: Send + Sync + 'static {}
 /// The data that a custom block owns, and points to.
 #[repr(C)]
 struct Held<T> {
-    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part (`struct obx_held`).
+    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part
+    /// (`struct obx_held`).
     drop: unsafe extern "C" fn(*mut Held<()>),
     /// [`COPY`] of the library that made the block.
     copy: *const u8,
@@ -64,15 +68,15 @@ struct Held<T> {
     value: T,
 }
 
-/// Its address tells the copies of this crate in one process apart. Two libraries (`cdylib`) may have types of one id whose layouts
-/// differ, or whose values rely on statics of the library.
+/// Its address tells the copies of this crate in one process apart. Two libraries (`cdylib`) may
+/// have types of one id whose layouts differ, or whose values rely on statics of the library.
 static COPY: u8 = 0;
 
 impl DomainLock {
     /// Gives a value to OCaml: allocates a block that owns it. The collector may run.
     ///
-    /// The collector counts the size of the `T`, and not the memory that the `T` owns. If that is much, use
-    /// [`alloc_box_owning`](DomainLock::alloc_box_owning).
+    /// The collector counts the size of the `T`, and not the memory that the `T` owns. If that is
+    /// much, use [`alloc_box_owning`](DomainLock::alloc_box_owning).
     ///
     /// # Errors
     ///
@@ -101,12 +105,12 @@ impl DomainLock {
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
         let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
         let held = Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value }));
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The block
-        // owns `held` from now on.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. The block owns `held` from now on.
         let raw =
             unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>().saturating_add(bytes)) };
-        // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the token is only
-        // borrowed shared.
+        // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the
+        // token is only borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
     }
 }
@@ -131,8 +135,9 @@ fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
 ///
 /// The block is from `alloc_box`, perhaps of another copy of this crate.
 unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
-    // SAFETY: the block points to a `Held` (caller), whose first parts do not depend on the type of its value (`repr(C)`), and whose
-    // type `id` tells. Only the block's finaliser drops it, and the collector does not run while the block's value lives.
+    // SAFETY: the block points to a `Held` (caller), whose first parts do not depend on the type of
+    // its value (`repr(C)`), and whose type `id` tells. Only the block's finaliser drops it, and
+    // the collector does not run while the block's value lives.
     unsafe {
         let held = *(block.raw() as *const *const Held<()>).add(1);
         match (*held).copy == &raw const COPY && (*held).id == TypeId::of::<T>() {
@@ -143,8 +148,8 @@ unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
 }
 
 impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
-    /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other value of OCaml, and for a Rust
-    /// value of another type.
+    /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other
+    /// value of OCaml, and for a Rust value of another type.
     pub fn try_get(self) -> Option<&'l T> {
         find(self.any())
     }
@@ -153,14 +158,15 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     ///
     /// # Panics
     ///
-    /// If this is a block with a Rust value of another type, because two crates of a program name different types for one type of
-    /// OCaml; or if another library (`cdylib`) made it. In [builds with checks](crate#builds-with-checks), if this is no block
-    /// with a `T`.
+    /// If this is a block with a Rust value of another type, because two crates of a program name
+    /// different types for one type of OCaml; or if another library (`cdylib`) made it. In
+    /// [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
     #[doc(alias = "Data_custom_val")]
     #[track_caller]
     pub fn get(self) -> &'l T {
         self.checked();
-        // SAFETY: `self` is a block from `alloc_box` (type). Other threads may read the value: `T` is `Sync`.
+        // SAFETY: `self` is a block from `alloc_box` (type). Other threads may read the value: `T`
+        // is `Sync`.
         match unsafe { downcast(self.any()) } {
             Some(value) => value,
             None => panic!("boxroot: {}", mismatch(self)),
@@ -175,7 +181,8 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
 /// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
     unsafe fn drop_it<T>(held: *mut Held<()>) {
-        // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again (caller).
+        // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again
+        // (caller).
         drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
     }
     // SAFETY: as promised by the caller.
@@ -191,8 +198,8 @@ unsafe fn drop_in_finaliser(held: *mut Held<()>, drop_it: unsafe fn(*mut Held<()
     // On OCaml 5, the library identifies this thread before `drop` can change the thread's signal
     // mask.
     let _ = sys::lock_state();
-    // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock, or collects for one
-    // that does.
+    // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock,
+    // or collects for one that does.
     let drop = || unsafe { below_handlers(|| drop_it(held)) };
     let result = catch_unwind(AssertUnwindSafe(drop));
     if let Err(payload) = result {

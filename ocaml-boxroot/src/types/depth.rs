@@ -52,8 +52,9 @@ pub fn set_limit(levels: usize) {
     LIMIT.store(levels, Ordering::Relaxed);
 }
 
-/// A level of nested conversions on this thread, until it is dropped. Conversions of this crate's types count their levels. A
-/// conversion of your own that recurses begins with one, so that deep data is an error, and does not exhaust the stack.
+/// A level of nested conversions on this thread, until it is dropped. Conversions of this crate's
+/// types count their levels. A conversion of your own that recurses begins with one, so that deep
+/// data is an error, and does not exhaust the stack.
 ///
 /// # Examples
 ///

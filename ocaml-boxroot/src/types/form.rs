@@ -1,6 +1,7 @@
 //! Whether a value looks like a value of its type. Builds with checks ask this in two places:
 //!
-//! * each conversion asks before it reads the value ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), and returns
+//! * each conversion asks before it reads the value
+//!   ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), and returns
 //!   [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it does not;
 //! * the methods that read a value of a certain type (`Value::checked`) panic if it does not.
 
@@ -45,7 +46,8 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 /// }
 /// ```
 pub trait Form {
-    /// `false` if the value is certainly not of this type. Looks at the value's own block, and not at its parts.
+    /// `false` if the value is certainly not of this type. Looks at the value's own block, and not
+    /// at its parts.
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool;
 }
 
@@ -155,8 +157,8 @@ pub(crate) fn arity(value: Value<'_, OCamlAny>) -> Option<isize> {
 pub(super) fn custom_name(value: Value<'_, OCamlAny>) -> Option<&'static CStr> {
     match value.kind() {
         Kind::Block { tag: CUSTOM_TAG, .. } => {
-            // SAFETY: the value is a live custom block (just checked). The name of its operations is a C string, and is never
-            // freed.
+            // SAFETY: the value is a live custom block (just checked). The name of its operations
+            // is a C string, and is never freed.
             Some(unsafe { CStr::from_ptr(ffi::obx_custom_name(value.raw())) })
         }
         _ => None,

@@ -13,8 +13,8 @@ use std::fmt;
 use std::marker::PhantomData;
 
 /// The type of an OCaml function from `Args` (a tuple) to `R`, as in
-/// `Boxroot<Function<(OCamlString,), OCamlInt>>`. If `Args` is `()`, the function takes OCaml's `()`.
-/// Contravariant in `Args`, covariant in `R`.
+/// `Boxroot<Function<(OCamlString,), OCamlInt>>`. If `Args` is `()`, the function takes OCaml's
+/// `()`. Contravariant in `Args`, covariant in `R`.
 ///
 /// # Rust functions
 ///
@@ -26,8 +26,9 @@ use std::marker::PhantomData;
 /// returns a root, or a Rust value that is [`ToOCaml`](crate::ToOCaml) the result's type, or an
 /// error, which OCaml sees as with [`export!`](crate::export!).
 ///
-/// The function's type is written before `from_rust`, and functions of OCaml take roots and no Rust closures, because rustc finds the
-/// types of a closure's arguments in a bound `Fn` only, which roots do not fulfil.
+/// The function's type is written before `from_rust`, and functions of OCaml take roots and no Rust
+/// closures, because rustc finds the types of a closure's arguments in a bound `Fn` only, which
+/// roots do not fulfil.
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, Function, OCamlInt, OCamlString, Value};
@@ -38,12 +39,13 @@ use std::marker::PhantomData;
 ///     let n: usize = n.to_rust(lock)?;
 ///     Ok(names.get(n).unwrap_or(&"many").to_string())
 /// })?;
-/// // Now OCaml can have it; or Rust calls it, as OCaml would: with roots, or with Rust values that are converted.
+/// // Now OCaml can have it; or Rust calls it, with roots, or with Rust values that are converted.
 /// let two = Boxroot::new(lock, Value::int(2));
 /// assert_eq!(name.call(lock, &two)?.0.to_string_lossy(), "two");
 /// assert_eq!(name.call_converting::<String>(lock, 1)?, "one");
 ///
-/// let twice = Function::<(OCamlInt,), OCamlInt>::from_rust_converting(lock, |_lock, n: i64| Ok(2 * n))?;
+/// let twice =
+///     Function::<(OCamlInt,), OCamlInt>::from_rust_converting(lock, |_, n: i64| Ok(2 * n))?;
 /// assert_eq!(twice.call_converting::<i64>(lock, 21)?, 42);
 /// # Ok(()) });
 /// ```
@@ -54,8 +56,8 @@ pub struct Function<Args, R: ?Sized>(
     Infallible,
 );
 
-// SAFETY: the type is only a name. A thread that has a root of a closure can call it, and so use values of the types
-// that it takes and returns; these types allow that.
+// SAFETY: the type is only a name. A thread that has a root of a closure can call it, and so use
+// values of the types that it takes and returns; these types allow that.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Send for Function<Args, R> {}
 // SAFETY: as for `Send`.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Sync for Function<Args, R> {}
@@ -84,7 +86,8 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// The closure and the arguments are live values. The closure accepts the arguments and returns an `R`.
+    /// The closure and the arguments are live values. The closure accepts the arguments and returns
+    /// an `R`.
     #[track_caller]
     pub(crate) unsafe fn call<'l, R: ?Sized>(
         &'l mut self,
@@ -97,17 +100,19 @@ impl DomainLock {
             Err(CallError::Exception(exception)) => return Err(exception),
             Err(error) => panic!("boxroot: {error}"),
         };
-        // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because the token is only
-        // borrowed shared.
+        // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because
+        // the token is only borrowed shared.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 
-    /// Calls a closure. The result is live. Builds with checks look before whether it is a closure, and how many arguments it takes:
-    /// if it takes fewer, its result must be a function of the others, as OCaml allows.
+    /// Calls a closure. The result is live. Builds with checks look before whether it is a closure,
+    /// and how many arguments it takes: if it takes fewer, its result must be a function of the
+    /// others, as OCaml allows.
     ///
     /// # Errors
     ///
-    /// The exception that the function raised; in builds with checks, [`Mismatch`](crate::ConversionErrorKind::Mismatch).
+    /// The exception that the function raised; in builds with checks,
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch).
     ///
     /// # Safety
     ///
@@ -151,12 +156,13 @@ impl DomainLock {
         count: usize,
     ) -> Result<sys::Value, CallError> {
         let (now, later) = arguments.split_at_mut(count);
-        // SAFETY: the arguments are live (caller), and the collector does not run before they are rooted.
+        // SAFETY: the arguments are live (caller), and the collector does not run before they are
+        // rooted.
         let root =
             |raw: &sys::Value| Boxroot::<OCamlAny>::try_new(self, unsafe { Value::from_raw(*raw) });
         let roots = later.iter().map(root).collect::<Result<Vec<_>, _>>()?;
-        // SAFETY: the closure and the arguments are live, and of these types (caller). The collector does not run before the result
-        // is used.
+        // SAFETY: the closure and the arguments are live, and of these types (caller). The
+        // collector does not run before the result is used.
         unsafe {
             let result = self.call_checked(closure, now)?;
             if !is_closure(Value::from_raw(result)) {
@@ -182,8 +188,8 @@ impl DomainLock {
         closure: sys::Value,
         arguments: &mut [sys::Value],
     ) -> Result<sys::Value, sys::Value> {
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no unrooted value is
-        // used after the call. The functions return exceptions as results.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no unrooted
+        // value is used after the call. The functions return exceptions as results.
         let result = unsafe {
             match arguments {
                 [argument] => ffi::obx_callback1(closure, *argument),
@@ -238,8 +244,8 @@ impl DomainLock {
             0 => &mut [Value::unit().raw()],
             _ => &mut raw,
         };
-        // SAFETY: the closure and the arguments are live, because the collector has not run since they were read. The
-        // function has these types (caller).
+        // SAFETY: the closure and the arguments are live, because the collector has not run since
+        // they were read. The function has these types (caller).
         let result = unsafe { self.call_checked(closure, raw)? };
         // SAFETY: as in `call`.
         Ok((unsafe { Value::from_raw(result) }, self))
@@ -250,7 +256,8 @@ impl DomainLock {
 ///
 /// # Errors
 ///
-/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is no function, or a function that expects another tuple.
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is no function, or a function
+/// that expects another tuple.
 fn takes(
     function: Value<'_, OCamlAny>,
     first: Value<'_, OCamlAny>,
@@ -308,8 +315,8 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
         arguments: [Kept<'_>; N],
     ) -> Result<X, CallError> {
         let closure = self.get(lock).raw();
-        // SAFETY: the closure is live, because the collector has not run since it was read from its root. It takes the
-        // arguments (caller).
+        // SAFETY: the closure is live, because the collector has not run since it was read from its
+        // root. It takes the arguments (caller).
         let (result, lock) = match unsafe { lock.call_with(closure, arguments) } {
             Ok(result) => result,
             Err(error) if CHECKS => return Err(error.of(format_args!("an OCaml function"))),
@@ -331,8 +338,8 @@ macro_rules! callable {
     ($($argument:ident: $type:ident, $number:literal);*) => {
         impl<$($type,)* R: ?Sized> RootRef<Function<callable!(@tuple $($type)*), R>> {
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function with the values that these roots own, with `()` if there are none. Also returns
-            /// the token, shared, to use the result.
+            /// Calls the function with the values that these roots own, with `()` if there are
+            /// none. Also returns the token, shared, to use the result.
             ///
             /// # Errors
             ///
@@ -340,7 +347,8 @@ macro_rules! callable {
             ///
             /// # Panics
             ///
-            /// In [builds with checks](crate#builds-with-checks), if the value cannot be called with these arguments.
+            /// In [builds with checks](crate#builds-with-checks), if the value cannot be called
+            /// with these arguments.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[track_caller]
             pub fn call<'l>(
@@ -350,19 +358,20 @@ macro_rules! callable {
             ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
                 let closure = self.get(lock).raw();
                 let mut arguments = callable!(@values lock $($argument)*);
-                // SAFETY: the values are live, because the collector has not run since they were read from roots. Their
-                // types are those that the function's type promises.
+                // SAFETY: the values are live, because the collector has not run since they were
+                // read from roots. Their types are those that the function's type promises.
                 unsafe { lock.call(closure, &mut arguments) }
             }
 
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function with copies of these Rust values, or with the values that roots own; with `()` if
-            /// there are none. Returns a copy of the result, or a root for it, if `X` is a `Boxroot`.
+            /// Calls the function with copies of these Rust values, or with the values that roots
+            /// own; with `()` if there are none. Returns a copy of the result, or a root for it, if
+            /// `X` is a `Boxroot`.
             ///
             /// # Errors
             ///
-            /// The exception that the function raised; or the error of a conversion, which says of which argument, or
-            /// that it is of the result.
+            /// The exception that the function raised; or the error of a conversion, which says of
+            /// which argument, or that it is of the result.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[inline]
             #[track_caller]

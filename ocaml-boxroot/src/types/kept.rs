@@ -24,8 +24,8 @@ impl<'a> Kept<'a> {
     ) -> Result<Kept<'a>, ConversionError> {
         if let Some(root) = value.as_root() {
             let root: *const RootRef<T> = root;
-            // SAFETY: the reference is from one to `value`, so it is valid as long. (Its type has a shorter life, because `T` may have
-            // one.) Every value is an `OCamlAny`.
+            // SAFETY: the reference is from one to `value`, so it is valid as long. (Its type has a
+            // shorter life, because `T` may have one.) Every value is an `OCamlAny`.
             return Ok(Kept::Root(unsafe { &*root.cast::<RootRef<OCamlAny>>() }));
         }
         match value.to_value(lock) {

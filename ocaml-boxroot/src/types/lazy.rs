@@ -22,12 +22,15 @@ marker! {
     /// ocaml_functions! {
     ///     // SAFETY: this is the type of the function in OCaml, and only one thread calls it.
     ///     unsafe {
-    ///         /// `Callback.register "force" (fun (text : string Lazy.t) -> ignore (Lazy.force text))`
+    ///         /// `Callback.register "force" (fun (text : string Lazy.t) -> …)`
     ///         fn force(text: OCamlLazy<OCamlString>) = "force";
     ///     }
     /// }
     ///
-    /// fn read(lock: &mut DomainLock, text: &RootRef<OCamlLazy<OCamlString>>) -> Result<String, CallError> {
+    /// fn read(
+    ///     lock: &mut DomainLock,
+    ///     text: &RootRef<OCamlLazy<OCamlString>>,
+    /// ) -> Result<String, CallError> {
     ///     if text.get(lock).forced().is_none() {
     ///         force(lock, text)?;
     ///     }

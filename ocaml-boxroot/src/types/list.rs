@@ -49,7 +49,8 @@ impl<'l, T> Value<'l, OCamlList<T>> {
         if self.checked().is_immediate() {
             return None;
         }
-        // SAFETY: a list that is not an immediate is a block with the first element and the rest (type).
+        // SAFETY: a list that is not an immediate is a block with the first element and the rest
+        // (type).
         Some(unsafe { (self.field(0), self.field(1)) })
     }
 }
@@ -81,8 +82,8 @@ unsafe fn prepend(
     lock: &mut DomainLock,
 ) -> Result<(), ConversionError> {
     let rest = list.as_any() as *const RootRef<OCamlAny>;
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. `first` is valid until then
-    // (caller), and `rest` is the place of a live root.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. `first` is valid until then (caller), and `rest` is the place of a live root.
     let list_of_one_more = unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) };
     list.try_set(lock, list_of_one_more)
 }
@@ -154,7 +155,8 @@ macro_rules! like_slices {
             with_form!($ocaml<A>);
         }
 
-        /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer than `N` elements.
+        /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer than `N`
+        /// elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
             fn from_ocaml<'l>(
                 value: Value<'l, $ocaml<A>>,

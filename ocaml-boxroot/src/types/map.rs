@@ -14,8 +14,9 @@ use std::marker::PhantomData;
 marker! {
     /// The type of a map of `Stdlib.Map.Make`, from `K` to `V`. Covariant.
     ///
-    /// OCaml makes maps, because it compares the keys. [Bindings](crate::include_bindings!) of a module
-    /// with `module Words = Map.Make (String)` have `words::of_seq(lock, &map)`, for a Rust map.
+    /// OCaml makes maps, because it compares the keys. [Bindings](crate::include_bindings!) of a
+    /// module with `module Words = Map.Make (String)` have `words::of_seq(lock, &map)`, for a Rust
+    /// map.
     ///
     /// ```no_run
     /// use ocaml_boxroot::markers::OCamlMap;
@@ -25,7 +26,8 @@ marker! {
     /// ocaml_functions! {
     ///     // SAFETY: this is the type of the function in OCaml.
     ///     unsafe {
-    ///         /// `module Words = Map.Make (String)`, `Callback.register "index" (fun () -> … : int Words.t)`
+    ///         /// `module Words = Map.Make (String)`,
+    ///         /// `Callback.register "index" (fun () -> … : int Words.t)`
     ///         fn index() -> OCamlMap<OCamlString, OCamlInt> = "index";
     ///     }
     /// }
@@ -47,7 +49,10 @@ marker! {
     /// use std::collections::BTreeSet;
     ///
     /// /// `module Numbers = Set.Make (Int)`; the set is a `Numbers.t`.
-    /// fn numbers(lock: &DomainLock, set: &RootRef<OCamlSet<OCamlInt>>) -> Result<BTreeSet<i64>, ConversionError> {
+    /// fn numbers(
+    ///     lock: &DomainLock,
+    ///     set: &RootRef<OCamlSet<OCamlInt>>,
+    /// ) -> Result<BTreeSet<i64>, ConversionError> {
     ///     set.to_rust(lock)
     /// }
     /// ```
@@ -55,14 +60,16 @@ marker! {
 
     /// The type of OCaml's `(K, V) Hashtbl.t`. Invariant, because hash tables change.
     ///
-    /// Only OCaml's functions know where an element is in a table. [Bindings](crate::include_bindings!)
-    /// have them (`bind("stdlib__Hashtbl")`): `hashtbl::of_seq(lock, &map)` makes a table of a Rust map,
-    /// and [`iter`](crate::RootRef::<OCamlSeq<()>>::iter) reads the sequence from `hashtbl::to_seq`.
+    /// Only OCaml's functions know where an element is in a table.
+    /// [Bindings](crate::include_bindings!) have them (`bind("stdlib__Hashtbl")`):
+    /// `hashtbl::of_seq(lock, &map)` makes a table of a Rust map, and
+    /// [`iter`](crate::RootRef::<OCamlSeq<()>>::iter) reads the sequence from `hashtbl::to_seq`.
     OCamlHashtbl<K, V>(PhantomData<(K, V)>, Invariant<(K, V)>);
 }
 
-/// An iterator over the nodes of a tree as `Map` and `Set` of the standard library have it: the immediate 0, or a
-/// block whose fields are the left tree, `data` fields, the right tree and a height. Such trees do not change.
+/// An iterator over the nodes of a tree as `Map` and `Set` of the standard library have it: the
+/// immediate 0, or a block whose fields are the left tree, `data` fields, the right tree and a
+/// height. Such trees do not change.
 struct Tree<'l> {
     /// Nodes that are still to be returned, each before its right tree. The next one is the last.
     pending: Vec<Value<'l, OCamlAny>>,

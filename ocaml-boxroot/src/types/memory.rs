@@ -4,7 +4,8 @@ use crate::{ConversionError, ConversionErrorKind};
 use std::alloc::{alloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A vector with room for `length` elements, in as few instructions as [`Vec::with_capacity`]; `try_reserve` takes more.
+/// A vector with room for `length` elements, in as few instructions as [`Vec::with_capacity`];
+/// `try_reserve` takes more.
 #[inline]
 pub(crate) fn with_capacity<T>(length: usize) -> Result<Vec<T>, ConversionError> {
     let layout = Layout::array::<T>(length)
@@ -17,7 +18,8 @@ pub(crate) fn with_capacity<T>(length: usize) -> Result<Vec<T>, ConversionError>
     if memory.is_null() {
         return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
-    // SAFETY: the memory is from the global allocator, with the layout of a vector with this capacity.
+    // SAFETY: the memory is from the global allocator, with the layout of a vector with this
+    // capacity.
     Ok(unsafe { Vec::from_raw_parts(memory.cast(), 0, length) })
 }
 

@@ -4,14 +4,15 @@
 //!
 //! Markers have no values. Two rules make safe code sound:
 //!
-//! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with parameters is both
-//!   if all its parameters are.
+//! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with
+//!   parameters is both if all its parameters are.
 //! * *Variance.* Lifetimes in a parameter may be shortened if OCaml only gives values of that type
 //!   (covariant: lists, options, results of functions). They may be lengthened if OCaml only takes
 //!   such values (contravariant: arguments of functions). They stay as they are if OCaml does both
 //!   (invariant: arrays and references, which change).
 
-/// Declares markers. The types in parentheses say on which parameters the marker's thread-safety and variance depend.
+/// Declares markers. The types in parentheses say on which parameters the marker's thread-safety
+/// and variance depend.
 macro_rules! marker {
     ($($(#[$attribute:meta])* $name:ident;)+) => {$(
         $(#[$attribute])*
@@ -36,7 +37,8 @@ macro_rules! marker {
     )+};
 }
 
-/// A conversion from a marker that is a [`Form`]: an expression for the copy of `value`. More may follow in braces.
+/// A conversion from a marker that is a [`Form`]: an expression for the copy of `value`. More may
+/// follow in braces.
 macro_rules! from_ocaml {
     ($($(#[$attribute:meta])* $marker:ty => $rust:ty: |$value:ident, $lock:pat_param| $copy:expr $(, {$($more:tt)*})?;)+) => {$(
         $(#[$attribute])*
@@ -94,8 +96,9 @@ pub use exception::{CallError, Exception};
 /// [`Boxroot<T>`](crate::Boxroot); and related types. The most common ones are also in the root of
 /// the crate, and those of bigarrays in [`bigarray`](crate::bigarray).
 ///
-/// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as markers: `()`, `bool`, `Option<A>`,
-/// `Result<A, B>` and `(A, B)`. [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
+/// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as
+/// markers: `()`, `bool`, `Option<A>`, `Result<A, B>` and `(A, B)`.
+/// [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
 /// table of [`ToOCaml`](crate::ToOCaml) says which Rust types each is converted to.
 ///
 /// # Examples
@@ -169,7 +172,8 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
     note = "a marker of your own may implement `OneType`"
 )]
 pub unsafe trait OneType {
-    /// Does not compile if the marker was declared wrongly. Functions with type variables evaluate it.
+    /// Does not compile if the marker was declared wrongly. Functions with type variables evaluate
+    /// it.
     #[doc(hidden)]
     const CHECKED: () = ();
 }
@@ -198,8 +202,9 @@ pub unsafe trait OneType {
 ///
 /// The last line means that existing roots can be elements of lists and tuples, and arguments of
 /// calls. Slices (`str`, `[A]`), `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can
-/// only be copied to OCaml, not from it; but a string can be a `Box<str>`, `Rc<str>` or `Arc<str>`. [`ocaml_type!`](crate::ocaml_type!) adds records and
-/// variants, [`OCamlArray1`](crate::bigarray::OCamlArray1) bigarrays.
+/// only be copied to OCaml, not from it; but a string can be a `Box<str>`, `Rc<str>` or `Arc<str>`.
+/// [`ocaml_type!`](crate::ocaml_type!) adds records and variants,
+/// [`OCamlArray1`](crate::bigarray::OCamlArray1) bigarrays.
 ///
 /// # Deep values
 ///
@@ -228,8 +233,9 @@ pub unsafe trait OneType {
 ///
 /// # Conversions of other types
 ///
-/// Implement [`to_value`](ToOCaml::to_value) and [`from_ocaml`](FromOCaml::from_ocaml), and convert the parts by
-/// [`to_ocaml`](ToOCaml::to_ocaml), or `to_value` for the last one, and [`to_rust`](Value::to_rust).
+/// Implement [`to_value`](ToOCaml::to_value) and [`from_ocaml`](FromOCaml::from_ocaml), and convert
+/// the parts by [`to_ocaml`](ToOCaml::to_ocaml), or `to_value` for the last one, and
+/// [`to_rust`](Value::to_rust).
 ///
 /// ```
 /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -294,8 +300,10 @@ pub trait ToOCaml<T: ?Sized> {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if no `T` has this value; [`Mismatch`](crate::ConversionErrorKind::Mismatch) for an array of
-    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats; [`TooDeep`](crate::ConversionErrorKind::TooDeep);
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if no `T` has this value;
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) for an array of
+    /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats;
+    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep);
     /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias("caml_copy_string", "Val_int", "caml_copy_double"))]
     #[inline]
@@ -307,8 +315,9 @@ pub trait ToOCaml<T: ?Sized> {
         }
     }
 
-    /// The copy, without a root, for whoever uses it at once. Also returns the token, shared. The collector may run before. This is
-    /// the conversion, which you implement; convert the parts of the value by *their* `to_value` or `to_ocaml`.
+    /// The copy, without a root, for whoever uses it at once. Also returns the token, shared. The
+    /// collector may run before. This is the conversion, which you implement; convert the parts of
+    /// the value by *their* `to_value` or `to_ocaml`.
     ///
     /// # Errors
     ///
@@ -326,7 +335,8 @@ pub trait ToOCaml<T: ?Sized> {
         None
     }
 
-    /// The number, if this is one for OCaml's `float`, for arrays and records in the flat form of floats.
+    /// The number, if this is one for OCaml's `float`, for arrays and records in the flat form of
+    /// floats.
     #[doc(hidden)]
     #[inline]
     fn as_float(&self) -> Option<FloatOf<T>> {
@@ -347,7 +357,8 @@ impl<T: ?Sized> FloatOf<T> {
 }
 
 /// A Rust value that can be copied from an OCaml `T`; see [`Value::to_rust`] and
-/// [`RootRef::to_rust`]. The documentation of [`ToOCaml`] has the table of types, and says which values are too deep.
+/// [`RootRef::to_rust`]. The documentation of [`ToOCaml`] has the table of types, and says which
+/// values are too deep.
 ///
 /// # Examples
 ///
@@ -369,28 +380,33 @@ impl<T: ?Sized> FloatOf<T> {
             which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
 )]
 pub trait FromOCaml<T: ?Sized>: Sized {
-    /// The copy. The collector does not run. This is the conversion, which you implement, and which [`Value::to_rust`] calls. It
-    /// converts the parts of the value by [`Value::to_rust`] or [`Value::read`].
+    /// The copy. The collector does not run. This is the conversion, which you implement, and which
+    /// [`Value::to_rust`] calls. It converts the parts of the value by [`Value::to_rust`] or
+    /// [`Value::read`].
     ///
     /// # Errors
     ///
     /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit;
-    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value does not have the form of this type; [`NotUtf8`](crate::ConversionErrorKind::NotUtf8);
-    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep); [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value does not have the form of
+    /// this type; [`NotUtf8`](crate::ConversionErrorKind::NotUtf8);
+    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep);
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
 
-    /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks) call this before each
-    /// conversion, and `false` makes the conversion a [`Mismatch`](crate::ConversionErrorKind::Mismatch). Implement it, as `value.has_form()`,
-    /// for a `T` that is a [`Form`](crate::markers::Form).
+    /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks)
+    /// call this before each conversion, and `false` makes the conversion a
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch). Implement it, as `value.has_form()`, for
+    /// a `T` that is a [`Form`](crate::markers::Form).
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {
         let _ = value;
         true
     }
 
-    /// The copy of an element of an OCaml array or record in the flat form of floats, whose elements are numbers and
-    /// not values. Implement it for a `T` that is OCaml's `float` under another name.
+    /// The copy of an element of an OCaml array or record in the flat form of floats, whose
+    /// elements are numbers and not values. Implement it for a `T` that is OCaml's `float` under
+    /// another name.
     ///
     /// # Errors
     ///
@@ -401,13 +417,16 @@ pub trait FromOCaml<T: ?Sized>: Sized {
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
-    /// A copy of the value, as a Rust type; or a root for it, if `R` is a [`Boxroot<T>`](crate::Boxroot).
+    /// A copy of the value, as a Rust type; or a root for it, if `R` is a
+    /// [`Boxroot<T>`](crate::Boxroot).
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange), [`Mismatch`](crate::ConversionErrorKind::Mismatch) and [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) if `R` cannot
-    /// represent the value;
-    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep); [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange),
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) and
+    /// [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) if `R` cannot represent the value;
+    /// [`TooDeep`](crate::ConversionErrorKind::TooDeep);
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias("Int_val", "String_val", "Double_val"))]
     #[inline]
     #[track_caller]

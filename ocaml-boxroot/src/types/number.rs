@@ -152,8 +152,8 @@ impl Value<'_, ()> {
 }
 
 impl Value<'_, OCamlInt> {
-    /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit less
-    /// than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
+    /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit
+    /// less than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
     #[doc(alias("Val_int", "Val_long"))]
     #[inline]
     pub fn int(n: isize) -> Value<'static, OCamlInt> {
@@ -264,7 +264,8 @@ from_ocaml! {
     OCamlChar => u8: |value, _| Ok(value.to_byte());
     /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
     OCamlChar => char: |value, _| Ok(value.to_byte().into());
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another number, by `Uchar.unsafe_of_int`.
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another
+    /// number, by `Uchar.unsafe_of_int`.
     OCamlUchar => char: |value, _| {
         let number = u32::try_from(value.raw() >> 1).ok();
         number.and_then(char::from_u32).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
@@ -277,8 +278,8 @@ pub(super) fn is_ocaml_int(n: isize) -> bool {
     Value::int(n).to_int() == n
 }
 
-/// The conversions of integers to and from OCaml's four types of integers. Each goes through the Rust
-/// type that has the range of the OCaml type, or one bit more.
+/// The conversions of integers to and from OCaml's four types of integers. Each goes through the
+/// Rust type that has the range of the OCaml type, or one bit more.
 macro_rules! integers {
     ($($ocaml:ident: $own:ident, $make:expr, $read:ident;)*) => {$(
         integers!{ @all $ocaml, $own, $make, $read:
@@ -360,8 +361,8 @@ wrapping! {
 impl ToOCaml<OCamlFloat> for f64 {
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The
-        // new block is a float.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. The new block is a float.
         unsafe { made(ffi::obx_alloc_float(*self), lock) }
     }
 

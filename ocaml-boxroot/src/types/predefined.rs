@@ -84,8 +84,9 @@ macro_rules! predefined {
                 exception(lock, $ocaml, text.as_deref()).ok()
             });
 
-            /// The exception, if the error is this exception, or has it among its sources: an [`Exception`], a [`CallError`],
-            /// an [`Error`](crate::Error), a `dyn Error` or a `Box` of one.
+            /// The exception, if the error is this exception, or has it among its sources: an
+            /// [`Exception`], a [`CallError`], an [`Error`](crate::Error), a `dyn Error` or a `Box`
+            /// of one.
             ///
             /// # Errors
             ///

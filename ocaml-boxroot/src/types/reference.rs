@@ -8,8 +8,8 @@ use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef};
 crate::ocaml_type! {
     /// The type of OCaml's `T ref`. Invariant, because references change.
     ///
-    /// OCaml and Rust share a reference by its root: there is no conversion, because a copy would not
-    /// change with it. Its field is read like those of other [records](crate::ocaml_type!).
+    /// OCaml and Rust share a reference by its root: there is no conversion, because a copy would
+    /// not change with it. Its field is read like those of other [records](crate::ocaml_type!).
     ///
     /// # Examples
     ///
@@ -73,8 +73,9 @@ impl<T> RootRef<OCamlRef<T>> {
     ) -> Result<(), ConversionError> {
         let (value, lock) = value.to_value(lock)?;
         let reference = self.get(lock).checked();
-        // SAFETY: the lock is held. A reference is a block with the field 0, of this type, and OCaml lets
-        // everybody who has it change it. Both values are live, because the token is borrowed.
+        // SAFETY: the lock is held. A reference is a block with the field 0, of this type, and
+        // OCaml lets everybody who has it change it. Both values are live, because the token is
+        // borrowed.
         unsafe { ffi::obx_store(reference.raw(), 0, value.raw()) };
         Ok(())
     }

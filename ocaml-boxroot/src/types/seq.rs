@@ -11,8 +11,8 @@ use std::marker::PhantomData;
 marker! {
     /// The type of OCaml's `T Seq.t`. Covariant.
     ///
-    /// Vectors, maps and sets of Rust become sequences, of which OCaml's `of_seq` functions make maps, hash
-    /// tables, queues and others. They are copied at once.
+    /// Vectors, maps and sets of Rust become sequences, of which OCaml's `of_seq` functions make
+    /// maps, hash tables, queues and others. They are copied at once.
     ///
     /// OCaml computes an element when it is asked for, each time again, and may raise an exception.
     /// Iterating needs the token as `&mut`, and gives results.
@@ -43,15 +43,16 @@ impl<T> RootRef<OCamlSeq<T>> {
     ///
     /// # Errors
     ///
-    /// The exception that OCaml raised when it computed the element; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    /// The exception that OCaml raised when it computed the element;
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[track_caller]
     #[allow(clippy::type_complexity)]
     pub fn uncons(
         &self,
         lock: &mut DomainLock,
     ) -> Result<Option<(Boxroot<T>, Boxroot<OCamlSeq<T>>)>, CallError> {
-        // SAFETY: a sequence is a function of () that returns the immediate 0, or a block of the first element
-        // and the rest.
+        // SAFETY: a sequence is a function of () that returns the immediate 0, or a block of the
+        // first element and the rest.
         let function: &RootRef<Function<(), OCamlAny>> = unsafe { self.cast() };
         let (node, lock) = function.call(lock)?;
         if node.is_immediate() {
@@ -62,8 +63,9 @@ impl<T> RootRef<OCamlSeq<T>> {
         Ok(Some((Boxroot::try_new(lock, first)?, Boxroot::try_new(lock, rest)?)))
     }
 
-    /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element or the first error, and
-    /// borrows the token as `&mut`, because each element is computed by OCaml code.
+    /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element
+    /// or the first error, and borrows the token as `&mut`, because each element is computed by
+    /// OCaml code.
     pub fn iter<'l, R: FromOCaml<T>>(&self, lock: &'l mut DomainLock) -> Elements<'l, T, R> {
         Elements { rest: Some(self.clone_in(lock)), lock, _result: PhantomData }
     }

@@ -78,7 +78,8 @@ impl<T> Value<'_, T> {
     #[inline(always)]
     unsafe fn length_in(self, size: usize) -> usize {
         let last = size * size_of::<usize>() - 1;
-        // SAFETY: the last byte of such a block (caller) says how many bytes before it are not counted.
+        // SAFETY: the last byte of such a block (caller) says how many bytes before it are not
+        // counted.
         last - usize::from(unsafe { *(self.raw() as *const u8).add(last) })
     }
 }
@@ -90,8 +91,8 @@ impl<'l> Value<'l, OCamlString> {
     #[inline]
     pub fn as_bytes(self) -> &'l [u8] {
         self.checked();
-        // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l, so the string
-        // does not move. Strings do not change.
+        // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l,
+        // so the string does not move. Strings do not change.
         unsafe { std::slice::from_raw_parts(self.raw() as *const u8, self.length()) }
     }
 
@@ -112,18 +113,20 @@ impl<'l> Value<'l, OCamlString> {
         std::str::from_utf8(bytes)
     }
 
-    /// Whether all bytes are ASCII. Looks at whole words, of which the last one ends with bytes below 8.
+    /// Whether all bytes are ASCII. Looks at whole words, of which the last one ends with bytes
+    /// below 8.
     #[inline]
     fn is_ascii(self) -> bool {
         const HIGH: usize = usize::from_ne_bytes([0x80; size_of::<usize>()]);
-        // SAFETY: the value is a live string (type and lifetime), a block of this size. Strings do not change.
+        // SAFETY: the value is a live string (type and lifetime), a block of this size. Strings do
+        // not change.
         let words =
             unsafe { std::slice::from_raw_parts(self.raw() as *const usize, self.size_of_block()) };
         words.iter().fold(0, |all, word| all | word) & HIGH == 0
     }
 
-    /// A copy of the string's bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
-    /// [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
+    /// A copy of the string's bytes. Without memory for it, the process ends, as it does in
+    /// [`slice::to_vec`]; [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.as_bytes().to_vec()
@@ -139,8 +142,8 @@ impl<'l> Value<'l, OCamlString> {
 }
 
 impl<'l> Value<'l, OCamlBytes> {
-    /// A copy of the bytes. Without memory for it, the process ends, as it does in [`slice::to_vec`];
-    /// [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
+    /// A copy of the bytes. Without memory for it, the process ends, as it does in
+    /// [`slice::to_vec`]; [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
     #[doc(alias = "Bytes_val")]
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
@@ -190,9 +193,10 @@ impl DomainLock {
     #[inline]
     fn string<'l>(&'l mut self, bytes: &[u8]) -> Made<'l, OCamlString> {
         let words = bytes.len() / size_of::<usize>() + 1;
-        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may run. The function in C copies
-        // the bytes, and does not raise. A string is a block with this tag, whose last byte says how many bytes before it are not
-        // counted: they fit into its last word.
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. The function in C copies the bytes, and does not raise. A string is a block with
+        // this tag, whose last byte says how many bytes before it are not counted: they fit into
+        // its last word.
         unsafe {
             if words > MAX_SMALL {
                 return made(ffi::obx_alloc_string(bytes.as_ptr().cast(), bytes.len()), self);
@@ -225,8 +229,8 @@ macro_rules! bytes {
         impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlBytes> {
                 let (value, lock) = lock.alloc_string(self)?;
-                // SAFETY: bytes are laid out like a string, and nothing else refers to this new string, so it
-                // may change.
+                // SAFETY: bytes are laid out like a string, and nothing else refers to this new
+                // string, so it may change.
                 Ok((unsafe { Value::from_raw(value.raw()) }, lock))
             }
         }
@@ -260,7 +264,8 @@ impl FromOCaml<OCamlString> for String {
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        /// Two registers hold the result, so that a caller moves no strings that were just stored in parts: processors wait then.
+        /// Two registers hold the result, so that a caller moves no strings that were just stored
+        /// in parts: processors wait then.
         #[inline(never)]
         fn copied_text(value: Value<'_, OCamlString>) -> Result<Box<str>, ConversionError> {
             let copy = copied(value.as_str()?.as_bytes())?.into_boxed_slice();

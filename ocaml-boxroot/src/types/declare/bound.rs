@@ -1,16 +1,19 @@
 //! Types of generated bindings, whose representation is given.
 
-/// For the bindings that the build helper of `ocaml-boxroot-sys` generates: a marker and its conversions, as
-/// [`ocaml_type!`](crate::ocaml_type!) makes them. OCaml's compiler, not a rule about the types of the parts, says how the values
-/// are represented.
+/// For the bindings that the build helper of `ocaml-boxroot-sys` generates: a marker and its
+/// conversions, as [`ocaml_type!`](crate::ocaml_type!) makes them. OCaml's compiler, not a rule
+/// about the types of the parts, says how the values are represented.
 ///
-/// * `record`, `flat` (a record in the flat form of floats): `OCamlPoint for Point { 0 x: OCamlFloat, 1 y: OCamlFloat }`.
-/// * `unboxed`: the same with one field, or one constructor with one part, followed by whether it is represented as a float.
-/// * `variant`: `Leaf = 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or `Node block 1 { 0 label: T }` a block with
-///   that tag, ``A tagged 65 (0 a: T)`` a constructor of a polymorphic variant with that hash and an argument.
+/// * `record`, `flat` (a record in the flat form of floats): `OCamlPoint for Point { 0 x:
+///   OCamlFloat, 1 y: OCamlFloat }`.
+/// * `unboxed`: the same with one field, or one constructor with one part, followed by whether it
+///   is represented as a float.
+/// * `variant`: `Leaf = 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or
+///   `Node block 1 { 0 label: T }` a block with that tag, ``A tagged 65 (0 a: T)`` a constructor of
+///   a polymorphic variant with that hash and an argument.
 /// * `abstract`: only a marker.
-/// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust type. No two abstract types
-///   have the same Rust type.
+/// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust
+///   type. No two abstract types have the same Rust type.
 /// * `private` before these: no conversion to OCaml.
 #[doc(hidden)]
 #[macro_export]

@@ -8,8 +8,9 @@ use crate::value::CHECKS;
 use crate::{ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
 use std::marker::PhantomData;
 
-/// A field of type `F` of the records of type `T`; from [`ocaml_type!`](crate::ocaml_type!). Every `T` has this field.
-/// If `FLAT`, the record is in the flat form of floats: its fields are numbers in a row, and not values.
+/// A field of type `F` of the records of type `T`; from [`ocaml_type!`](crate::ocaml_type!). Every
+/// `T` has this field. If `FLAT`, the record is in the flat form of floats: its fields are numbers
+/// in a row, and not values.
 ///
 /// # Examples
 ///
@@ -27,7 +28,8 @@ use std::marker::PhantomData;
 /// }
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let city = City { name: "Bern".into(), height: 540 }.to_ocaml(lock)?;
-/// assert_eq!(city.get(lock).at(OCamlCity::name).as_str()?, "Bern"); // `OCamlCity::name` is a `Field`
+/// // `OCamlCity::name` is a `Field`.
+/// assert_eq!(city.get(lock).at(OCamlCity::name).as_str()?, "Bern");
 /// # Ok(()) });
 /// ```
 pub struct Field<T, F, const FLAT: bool> {
@@ -70,8 +72,8 @@ impl<'l, T: Form> Value<'l, T> {
         result.map_err(|error| error.within(field.name))
     }
 
-    /// The value of a field of a record. Not for records in the flat form of floats, whose fields are not values: use
-    /// [`read`](Value::read) there.
+    /// The value of a field of a record. Not for records in the flat form of floats, whose fields
+    /// are not values: use [`read`](Value::read) there.
     ///
     /// # Panics
     ///

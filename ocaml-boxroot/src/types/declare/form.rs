@@ -12,8 +12,8 @@ pub enum Constructor {
     Constant(isize),
     /// A constructor with arguments, or a record: a block with this tag and this number of fields.
     Block(u8, usize),
-    /// A constructor of a polymorphic variant, with this hash and this number of arguments: a block with the hash and the
-    /// argument, or, for several arguments, a tuple of them.
+    /// A constructor of a polymorphic variant, with this hash and this number of arguments: a block
+    /// with the hash and the argument, or, for several arguments, a tuple of them.
     Tagged(isize, usize),
     /// A record of this number of floats: a block of numbers in a row.
     Flat(usize),
@@ -52,8 +52,9 @@ pub(super) const fn size(constructor: Constructor) -> usize {
 ///
 /// # Safety
 ///
-/// All values of this type have this form, and their parts have the types that [`Part`] says. `CHECKED` is a call of [`check`]
-/// with the constructors and all parts. `IS_FLOAT` is whether this is an unboxed type whose part is a float.
+/// All values of this type have this form, and their parts have the types that [`Part`] says.
+/// `CHECKED` is a call of [`check`] with the constructors and all parts. `IS_FLOAT` is whether this
+/// is an unboxed type whose part is a float.
 pub unsafe trait Declared: Sized {
     /// The constructors, as OCaml represents them.
     const CONSTRUCTORS: Constructors;
@@ -69,7 +70,8 @@ pub(super) const fn constructors<M: Declared>() -> Constructors {
     M::CONSTRUCTORS
 }
 
-/// Whether the type is a polymorphic variant, which its constants tell: those of other types are numbered in order.
+/// Whether the type is a polymorphic variant, which its constants tell: those of other types are
+/// numbered in order.
 pub(super) fn is_polymorphic(constructors: Constructors) -> bool {
     let mut constants = 0..;
     constructors.iter().any(|(_, constructor)| match constructor {
@@ -104,7 +106,8 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
     constructors[i].1
 }
 
-/// Says that a part of a declared type, which is a field or an argument of a constructor, has this type.
+/// Says that a part of a declared type, which is a field or an argument of a constructor, has this
+/// type.
 ///
 /// # Safety
 ///
@@ -134,15 +137,18 @@ pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
 /// at the declaration of the type.)
 pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, Parts)>);
 
-// SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it contains.
+// SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it
+// contains.
 unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
-// SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see `PartType`).
+// SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see
+// `PartType`).
 unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {
     const CHECKED: () = T::CHECKED;
 }
 
-/// Checks that the constructors have different numbers, and different representations, which OCaml has; that their parts are these,
-/// in this order, each given by the number of its constructor and its own; and that `is_unboxed` is right.
+/// Checks that the constructors have different numbers, and different representations, which OCaml
+/// has; that their parts are these, in this order, each given by the number of its constructor and
+/// its own; and that `is_unboxed` is right.
 pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unboxed: bool) {
     assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
     let (mut i, mut next) = (0, 0);
@@ -176,13 +182,15 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
     assert!(next == parts.len());
 }
 
-/// Whether no value can be of both constructors, whatever their parts are. (Those that are alone in their type are no matter.)
+/// Whether no value can be of both constructors, whatever their parts are. (Those that are alone in
+/// their type are no matter.)
 const fn are_different(a: Constructor, b: Constructor) -> bool {
     match (a, b) {
         (Constructor::Constant(a), Constructor::Constant(b)) => a != b,
         (Constructor::Block(a, _), Constructor::Block(b, _)) => a != b,
         (Constructor::Tagged(a, _), Constructor::Tagged(b, _)) => a != b,
-        // A `Tagged` is a block of this tag and size, and the first field of the other one may be the hash.
+        // A `Tagged` is a block of this tag and size, and the first field of the other one may be
+        // the hash.
         (Constructor::Block(tag, size), Constructor::Tagged(..))
         | (Constructor::Tagged(..), Constructor::Block(tag, size)) => tag != 0 || size != 2,
         _ => true,
@@ -197,7 +205,8 @@ const fn is_int(n: isize) -> bool {
 /// Whether a `T` is represented as a float.
 pub struct IsFloat<T>(bool, PhantomData<T>);
 
-/// `Probe::<T>::IS_FLOAT` is whether `T`, which is not a parameter there, is represented as a float.
+/// `Probe::<T>::IS_FLOAT` is whether `T`, which is not a parameter there, is represented as a
+/// float.
 pub struct Probe<T>(PhantomData<T>);
 
 impl Probe<OCamlFloat> {

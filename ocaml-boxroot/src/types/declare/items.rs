@@ -1,7 +1,9 @@
-//! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!) make of a declaration.
+//! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!) make
+//! of a declaration.
 
-/// For [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!): a marker, its fields, and the conversions
-/// from and to the Rust type, if there is one; only those from OCaml if `[to]` is `[]`.
+/// For [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!): a marker, its
+/// fields, and the conversions from and to the Rust type, if there is one; only those from OCaml if
+/// `[to]` is `[]`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_declare {
@@ -34,8 +36,9 @@ macro_rules! ocaml_declare {
 /// the declaration stand in items here, in which Rust infers nothing, so these types count. The
 /// compiler compares other occurrences of a type of the declaration with the type here.
 ///
-/// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A number is a literal, or an
-/// expression in braces. `public [parameters of the marker]` stands there if values are converted to OCaml.
+/// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A
+/// number is a literal, or an expression in braces. `public [parameters of the marker]` stands
+/// there if values are converted to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_items {
@@ -78,8 +81,8 @@ macro_rules! ocaml_items {
             };
         }
 
-        // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values come from conversions of
-        // this declaration, or with a promise that they have this form.
+        // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values
+        // come from conversions of this declaration, or with a promise that they have this form.
         #[doc(hidden)]
         unsafe impl<$($a),*> $crate::macro_support::Declared for $name<$($a),*> {
             const CONSTRUCTORS: $crate::macro_support::Constructors = $constructors;
@@ -249,7 +252,8 @@ macro_rules! ocaml_level {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a new value of the constructor with this number, of its parts.
+/// For [`ocaml_type!`](crate::ocaml_type!): a new value of the constructor with this number, of its
+/// parts.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_make {
@@ -290,7 +294,8 @@ macro_rules! ocaml_apart {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): its constructors as `[(Name part …) …]`, as a [`Form`](crate::macro_support::Form).
+/// For [`ocaml_type!`](crate::ocaml_type!): its constructors as `[(Name part …) …]`, as a
+/// [`Form`](crate::macro_support::Form).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_form {
@@ -302,7 +307,8 @@ macro_rules! ocaml_form {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the number of a constructor, or of a part of a constructor.
+/// For [`ocaml_type!`](crate::ocaml_type!): the number of a constructor, or of a part of a
+/// constructor.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_index {
@@ -333,7 +339,8 @@ macro_rules! ocaml_is_float {
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a record or an unboxed type. `$form` is its form, `$fields` its fields.
+/// For [`ocaml_type!`](crate::ocaml_type!): a record or an unboxed type. `$form` is its form,
+/// `$fields` its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_struct {
@@ -495,7 +502,8 @@ macro_rules! ocaml_enum {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the constructors of a variant, as OCaml represents them.
+/// For [`ocaml_type!`](crate::ocaml_type!): the constructors of a variant, as OCaml represents
+/// them.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_constructors {

@@ -61,30 +61,34 @@ pub use field::Field;
 /// # Ok(()) });
 /// ```
 ///
-/// Each item declares a *marker*: a type that only names the OCaml type, for `Value<'l, T>`, `Boxroot<T>`, and the
-/// types of functions. The name after `for` is a Rust type that values are converted to and from. It has the same
-/// fields or constructors. Their Rust types may be any types with the conversions; a [`Boxroot`](crate::Boxroot) leaves
-/// the value in OCaml. Without `for`, the macro declares only the marker and the fields.
+/// Each item declares a *marker*: a type that only names the OCaml type, for `Value<'l, T>`,
+/// `Boxroot<T>`, and the types of functions. The name after `for` is a Rust type that values are
+/// converted to and from. It has the same fields or constructors. Their Rust types may be any types
+/// with the conversions; a [`Boxroot`](crate::Boxroot) leaves the value in OCaml. Without `for`,
+/// the macro declares only the marker and the fields.
 ///
-/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may differ from OCaml's, except for the
-///   constructors of polymorphic variants.
-/// * A `struct` has a constant for each field, for [`Value::read`](crate::Value::read) and [`Value::at`](crate::Value::at).
-/// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one constructor with one
-///   argument, which OCaml represents as this field. `type metres = { metres : float } [@@unboxed]` is
-///   `unboxed struct OCamlMetres for Metres { metres: OCamlFloat }`. It has no constants.
+/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may differ
+///   from OCaml's, except for the constructors of polymorphic variants.
+/// * A `struct` has a constant for each field, for [`Value::read`](crate::Value::read) and
+///   [`Value::at`](crate::Value::at).
+/// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one
+///   constructor with one argument, which OCaml represents as this field.
+///   `type metres = { metres : float } [@@unboxed]` is `unboxed struct OCamlMetres for Metres {
+///   metres: OCamlFloat }`. It has no constants.
 /// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this
 ///   form if all fields are [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a
 ///   field. A field must have one of these types if OCaml knows that the field is a `float`, even
 ///   through an abbreviation or an unboxed type. The field must have another marker if OCaml's
 ///   declaration of the record does not know this, because the type of the field is a variable or
 ///   abstract there.
-/// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one whose argument is a
-///   tuple (`of (int * int)`) has one argument, a tuple.
-/// * A type with parameters has type parameters: ``type ('k, 'v) table = Tip of 'v | Fork of ('k, 'v) table * 'k`` is
-///   `enum OCamlTable<K, V> for Table<K as RK, V as RV> { Tip(V), Fork(OCamlTable<K, V>, K) }`, for a Rust type
-///   `enum Table<RK, RV> { Tip(RV), Fork(Box<Table<RK, RV>>, RK) }`. After `for` stand the parameters of the Rust type, in its
-///   order, each after the parameter of the marker that it is converted from. An `unboxed struct` has no parameters, and neither has
-///   a record of nothing but floats.
+/// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one
+///   whose argument is a tuple (`of (int * int)`) has one argument, a tuple.
+/// * A type with parameters has type parameters: ``type ('k, 'v) table = Tip of 'v | Fork of ('k,
+///   'v) table * 'k`` is `enum OCamlTable<K, V> for Table<K as RK, V as RV> { Tip(V),
+///   Fork(OCamlTable<K, V>, K) }`, for a Rust type `enum Table<RK, RV> { Tip(RV),
+///   Fork(Box<Table<RK, RV>>, RK) }`. After `for` stand the parameters of the Rust type, in its
+///   order, each after the parameter of the marker that it is converted from. An `unboxed struct`
+///   has no parameters, and neither has a record of nothing but floats.
 /// * An open polymorphic variant may have values whose constructor is not in the list. A conversion
 ///   of such a value returns [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///

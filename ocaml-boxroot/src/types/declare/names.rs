@@ -1,9 +1,10 @@
-//! The form of a type by the names of its constructors and parts, from which [`ocaml_type!`](crate::ocaml_type!) computes
-//! numbers, tags and hashes, at compile time.
+//! The form of a type by the names of its constructors and parts, from which
+//! [`ocaml_type!`](crate::ocaml_type!) computes numbers, tags and hashes, at compile time.
 
 use super::form::Constructor;
 
-/// The constructors, with the names of their parts. A record has one constructor, whose parts are its fields.
+/// The constructors, with the names of their parts. A record has one constructor, whose parts are
+/// its fields.
 pub type Form = &'static [(&'static str, &'static [&'static str])];
 
 /// The number of the constructor with this name.
@@ -69,14 +70,15 @@ pub const fn record(form: Form, is_flat: bool) -> Constructor {
     }
 }
 
-/// `is_flat`, which must be false: whether OCaml stores such a record in the flat form depends on the parameters.
+/// `is_flat`, which must be false: whether OCaml stores such a record in the flat form depends on
+/// the parameters.
 pub const fn not_flat(is_flat: bool) -> bool {
     assert!(!is_flat, "a record of nothing but floats has no type parameters");
     is_flat
 }
 
-/// A constructor of an ordinary variant. OCaml numbers the constructors without arguments, and separately those with
-/// arguments, in the order of the declaration.
+/// A constructor of an ordinary variant. OCaml numbers the constructors without arguments, and
+/// separately those with arguments, in the order of the declaration.
 pub const fn ordinary(form: Form, name: &str) -> Constructor {
     let index = find(form, name);
     let (mut constants, mut blocks, mut i) = (0, 0, 0);
@@ -93,8 +95,8 @@ pub const fn ordinary(form: Form, name: &str) -> Constructor {
     }
 }
 
-/// A constructor of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it. Two constructors
-/// with the same hash are an error, as in OCaml.
+/// A constructor of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it.
+/// Two constructors with the same hash are an error, as in OCaml.
 pub const fn polymorphic(form: Form, name: &str) -> Constructor {
     let (index, hash, mut i) = (find(form, name), hash(name), 0);
     while i < form.len() {

@@ -15,8 +15,8 @@ use crate::value::block_head;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 
-// Types with many parts make many instances of the generic functions here, so these are short, and call functions with fewer
-// parameters or none.
+// Types with many parts make many instances of the generic functions here, so these are short, and
+// call functions with fewer parameters or none.
 
 /// The parts of a new value that are converted so far, of `N` for that constructor of an `M`.
 pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
@@ -95,7 +95,8 @@ pub fn part_failed<const N: usize>(
     error.within(before.next_name())
 }
 
-/// The value of a constructor without parts. Rust code that makes one is shorter than with [`Making`].
+/// The value of a constructor without parts. Rust code that makes one is shorter than with
+/// [`Making`].
 #[inline(always)]
 pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock) -> Made<'_, M> {
     let n = const {
@@ -104,11 +105,13 @@ pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock)
             _ => panic!("a constructor with parts"),
         }
     };
-    // SAFETY: this is OCaml's representation of the constructor (`Declared`), which may be made (`Public`).
+    // SAFETY: this is OCaml's representation of the constructor (`Declared`), which may be made
+    // (`Public`).
     Ok((unsafe { Value::from_raw(Value::int(n).raw()) }, lock))
 }
 
-/// [`FromOCaml`] for a declared type, without the level: a function apart, in which no exit counts it.
+/// [`FromOCaml`] for a declared type, without the level: a function apart, in which no exit counts
+/// it.
 pub trait FromParts<M>: Sized {
     /// As [`FromOCaml::from_ocaml`].
     #[track_caller]
@@ -142,7 +145,8 @@ unsafe fn construct<'l, const N: usize>(
     numbers: [f64; N],
 ) -> Made<'l, OCamlAny> {
     let mut parts = parts.all();
-    // SAFETY: the blocks have tags of blocks with fields, and are of any type. The collector does not run after a part was taken.
+    // SAFETY: the blocks have tags of blocks with fields, and are of any type. The collector does
+    // not run after a part was taken.
     unsafe {
         match constructor {
             Constructor::Constant(n) => Ok((Value::int(n).any(), lock)),
@@ -201,7 +205,8 @@ fn is_one_of(value: Value<'_, OCamlAny>, constructors: Constructors) -> bool {
     constructors.iter().any(is_one) || is_polymorphic(constructors) && is_tagged(value)
 }
 
-/// Whether a value is one of some polymorphic variant. An open type has constructors that the declaration does not name.
+/// Whether a value is one of some polymorphic variant. An open type has constructors that the
+/// declaration does not name.
 fn is_tagged(value: Value<'_, OCamlAny>) -> bool {
     match value.kind() {
         Kind::Immediate(_) => true,
@@ -287,7 +292,8 @@ fn take_apart(
     }
 }
 
-/// The parts of a polymorphic variant: one in the second field of its block, or several in the tuple there.
+/// The parts of a polymorphic variant: one in the second field of its block, or several in the
+/// tuple there.
 ///
 /// # Safety
 ///
@@ -315,13 +321,14 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
     where
         M: Part<C, P, T>,
     {
-        // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is a `T` (`Part`).
+        // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is a
+        // `T` (`Part`).
         unsafe { read(self.parts, P, name, lock) }
     }
 }
 
-/// A copy of the part with that number. An error says that it is in the part of this name. The function depends on the types of the
-/// part alone, so all declared types share it.
+/// A copy of the part with that number. An error says that it is in the part of this name. The
+/// function depends on the types of the part alone, so all declared types share it.
 ///
 /// # Safety
 ///
@@ -350,7 +357,8 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
     }
 }
 
-/// A copy of the only part of a value that is the number `x` in the flat form of an array or a record.
+/// A copy of the only part of a value that is the number `x` in the flat form of an array or a
+/// record.
 pub fn read_float<M: Part<C, 0, T>, const C: isize, T, R: FromOCaml<T>>(
     x: f64,
 ) -> Result<R, ConversionError> {
