@@ -112,7 +112,7 @@ static void leaked_in_headers(void) {
 #define CHECK(e)                                                                                   \
   if (!(e)) fprintf(stderr, "not true: %s\n", #e)
 
-/* All operations, once as they are, and once as in another language. */
+/* All operations: once as C code calls them, and once as another language does. */
 static void no_mistake(void) {
   value const values[] = {Val_long(0), Val_long(1), Val_long(2)};
   boxroot (*volatile create_in)(boxroot_domain, value) = boxroot_create_in;

@@ -186,8 +186,8 @@ static struct legacy *take_idle(void) {
 }
 
 /* The destructor of legacy_key. The destructor of another key may run later and attach again: so
-   the thread is not known any more. If it was not known, it has the legacy of another one, see
-   forget_another_thread. */
+   the thread is not known any more. If it was not known, `p` is another thread's legacy (see
+   forget_another_thread). */
 static void thread_ends(void *p) {
   struct legacy *legacy = p;
   if (!known) return;

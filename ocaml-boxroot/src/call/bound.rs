@@ -513,7 +513,7 @@ pub mod bound_support {
         /// The value is a `T`.
         unsafe fn from_value(value: sys::Value) -> Self;
 
-        /// A value, for which the collector may run if it is no immediate.
+        /// A value; the collector may run, unless the value is an immediate.
         ///
         /// # Safety
         ///

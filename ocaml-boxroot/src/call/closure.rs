@@ -82,7 +82,7 @@ macro_rules! from_rust {
             /// # Errors
             ///
             /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) in bytecode programs, on
-            /// processors other than x86-64 and arm64, and where object files are not ELF;
+            /// processors other than x86-64 and arm64, and if object files are not ELF;
             /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
             #[doc(alias = "closure")]
             #[track_caller]

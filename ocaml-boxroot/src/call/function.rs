@@ -273,10 +273,10 @@ macro_rules! ocaml_arguments {
 
 /// For the macros: the mark of a promise about OCaml's side. The program writes `unsafe`, which is
 /// an error under `forbid(unsafe_code)`. `generated` compiles only in the file that the build
-/// script wrote, whatever macros pass it on. Therefore it is as true as the build helper, although
-/// it compiles under `forbid(unsafe_code)`. To write one by hand, somebody would have to write that
-/// file in the build script, give rustc one whose path ends the same, or put macros that pass on
-/// other text in the place of `ocaml_boxroot`.
+/// script wrote, no matter which macros pass it on. Therefore it is as true as the build helper,
+/// although it compiles under `forbid(unsafe_code)`. To write one by hand, somebody would have to
+/// write that file in the build script, give rustc one whose path ends the same, or put macros that
+/// pass on other text in the place of `ocaml_boxroot`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_promise {

@@ -120,7 +120,7 @@ impl Registered {
 }
 
 impl<const N: usize> Copies<'_, N> {
-    /// Calls a function with these arguments, with `()` if there are none. This is no method of
+    /// Calls a function with these arguments, with `()` if there are none. This is not a method of
     /// `Registered`, whose caller would have to name `N`: before Rust 1.89, `_` does not stand for
     /// a number.
     ///

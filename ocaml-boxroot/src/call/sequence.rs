@@ -61,8 +61,8 @@ fn sequence<'l, A>(
 
 macro_rules! sequences {
     ($($rust:ty [$($generics:tt)*] of $element:ty;)*) => {$(
-        /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) where
-        /// [`Function::from_rust`](crate::Function#rust-functions) has this error.
+        /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) if
+        /// [`Function::from_rust`](crate::Function#rust-functions) returns it.
         impl<$($generics)*> ToOCaml<OCamlSeq<$element>> for $rust {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlSeq<$element>> {
                 sequence(self, lock)

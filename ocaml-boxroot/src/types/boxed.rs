@@ -160,7 +160,7 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     ///
     /// If this is a block with a Rust value of another type, because two crates of a program name
     /// different types for one type of OCaml; or if another library (`cdylib`) made it. In
-    /// [builds with checks](crate#builds-with-checks), if this is no block with a `T`.
+    /// [builds with checks](crate#builds-with-checks), if this is not a block with a `T`.
     #[doc(alias = "Data_custom_val")]
     #[track_caller]
     pub fn get(self) -> &'l T {

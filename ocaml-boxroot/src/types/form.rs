@@ -145,8 +145,8 @@ pub(crate) fn is_closure(value: Value<'_, OCamlAny>) -> bool {
 }
 
 /// How many arguments the code of a function takes at once; `-n` if the function takes one
-/// argument, a tuple of `n`. `None` if the value is no function, and in bytecode, whose closures do
-/// not say this.
+/// argument, a tuple of `n`. `None` if the value is not a function, and in bytecode, whose closures
+/// do not have this number.
 pub(crate) fn arity(value: Value<'_, OCamlAny>) -> Option<isize> {
     // SAFETY: the value is a live closure (just checked).
     let arity = is_closure(value).then(|| unsafe { ffi::obx_arity(value.raw()) })?;

@@ -256,8 +256,8 @@ impl DomainLock {
 ///
 /// # Errors
 ///
-/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is no function, or a function
-/// that expects another tuple.
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is not a function, or is a
+/// function that expects another tuple.
 fn takes(
     function: Value<'_, OCamlAny>,
     first: Value<'_, OCamlAny>,

@@ -26,7 +26,8 @@ macro_rules! marker {
         $(#[$attribute])*
         pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
 
-        // SAFETY: a type of OCaml, whose values are blocks or immediates, whatever they contain.
+        // SAFETY: a type of OCaml, whose values are blocks or immediates, no matter what they
+        // contain.
         unsafe impl<$($parameter),+> crate::markers::OneType for $name<$($parameter),+> {}
 
         impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
@@ -315,9 +316,9 @@ pub trait ToOCaml<T: ?Sized> {
         }
     }
 
-    /// The copy, without a root, for whoever uses it at once. Also returns the token, shared. The
-    /// collector may run before. This is the conversion, which you implement; convert the parts of
-    /// the value by *their* `to_value` or `to_ocaml`.
+    /// The copy, without a root, for a caller that uses it at once. Also returns the token, shared.
+    /// The collector may run before. This is the conversion, which you implement; convert the parts
+    /// of the value by *their* `to_value` or `to_ocaml`.
     ///
     /// # Errors
     ///

@@ -77,7 +77,8 @@ impl<'l, T: Form> Value<'l, T> {
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate#builds-with-checks), if this is no record with such a field.
+    /// In [builds with checks](crate#builds-with-checks), if this is not a record with such a
+    /// field.
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {

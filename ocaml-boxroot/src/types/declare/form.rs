@@ -137,8 +137,8 @@ pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
 /// at the declaration of the type.)
 pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, Parts)>);
 
-// SAFETY: no value of OCaml has this type. A block of a declared type is of that type, whatever it
-// contains.
+// SAFETY: no value of OCaml has this type. A block of a declared type is of that type, no matter
+// what it contains.
 unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
 // SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see
 // `PartType`).
@@ -182,8 +182,8 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
     assert!(next == parts.len());
 }
 
-/// Whether no value can be of both constructors, whatever their parts are. (Those that are alone in
-/// their type are no matter.)
+/// Whether no value can be of both constructors, with any parts. (Those that are alone in their
+/// type do not matter.)
 const fn are_different(a: Constructor, b: Constructor) -> bool {
     match (a, b) {
         (Constructor::Constant(a), Constructor::Constant(b)) => a != b,

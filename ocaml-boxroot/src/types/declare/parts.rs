@@ -285,7 +285,7 @@ fn take_apart(
             // SAFETY: such a block (just checked).
             unsafe { tagged(value, hash, count) }
         }
-        // The block has more words than numbers where a number takes two.
+        // If a number takes two words, the block has more words than numbers.
         Constructor::Flat(_) if head as u8 == DOUBLE_ARRAY_TAG => Some(Fields::Flat(value)),
         Constructor::Unboxed => Some(Fields::Unboxed(value)),
         _ => None,
