@@ -1,4 +1,4 @@
-# make help      this list (make alone prints it, too)
+# make help this list (make alone also prints it)
 # make demo      a word index that OCaml keeps and Rust owns; FILES="README.md" reads other files
 #
 # Tests:

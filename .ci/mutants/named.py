@@ -3,7 +3,7 @@
     Breaks: the rule
     OCaml: the versions that it is for: 5, or from a minor version on (5.2), or up to one (5-5.4)
     Fails: NAME                the test of tests/c_api that must fail
-    Found-by: fuzz stress      the random testers that find it, too
+    Found-by: fuzz stress      the random testers that also find it
 """
 import concurrent.futures, os, shutil, sys, time
 
@@ -108,7 +108,7 @@ def notice(mutant, baseline):
         shutil.rmtree(folder, ignore_errors=True)
 
 
-# ---- the random testers that find it, too ----
+# ---- the random testers that also find it ----
 
 LIMIT = int(os.environ.get("LIMIT") or 120)  # seconds for each
 

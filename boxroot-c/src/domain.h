@@ -143,7 +143,7 @@ void bxr_domain_retire(struct bxr_domain *domain);
 bool bxr_domain_choose(struct bxr_domain *domain);
 
 /* Whether a young value may be stored in the slot: its pool is young, or it is the listed pool. In
-   a listed pool, lists the slot, too, or makes the pool young if too many are listed. */
+   a listed pool, also lists the slot, or makes the pool young if too many are listed. */
 bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r);
 
 /* Deletes a root of one of the owner's pools. (bxr_domain_refile, which inline.h declares for the

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows. Here the caller of a delete may also want what GetLastError returned before, so that is
-   kept like errno. */
+/* Windows. Here a delete also keeps the result of GetLastError, like errno, because its caller may
+   need it. */
 #ifdef _WIN32
 #include "os.h"
 

@@ -209,7 +209,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   if (!domain->marking) bxr_release_share(domain, more);
 }
 
-/* If no other domain has darkened its roots before, remote deletes may be drained, too
+/* If no other domain has darkened its roots before, remote deletes may also be drained
    ("darken-first" of remote.c). */
 static void free_what_waits(struct bxr_domain *domain) {
   if (bxr_runtime_is_alone() && !bxr_runtime_marking_started())

@@ -153,7 +153,7 @@ void test_domain_releases_a_share(void) {
   bxr_release_begin_cycle(domain); /* they are not needed any more when a cycle has passed */
   bxr_release_begin_cycle(domain);
   for (int scan = 0; domain->empty_count > 0; scan++) {
-    /* System calls count, too, but they are few. */
+    /* System calls also count, but they are few. */
     size_t before = domain->empty_count, share = before / 16 + 1;
     bxr_release_share(domain, 0);
     CHECK(before - domain->empty_count <= share && scan < 100);

@@ -199,7 +199,7 @@ test!(fork_under_the_lock, || {
             });
         }
         let forked = DomainLock::with(|lock| {
-            // SAFETY: the child goes on as a process of its own.
+            // SAFETY: the child goes on as a separate process.
             let id = unsafe { libc::fork() };
             if id == 0 {
                 // SAFETY: the function has no precondition.
@@ -256,7 +256,7 @@ test!(threads_of_a_child_take_turns, || {
     let _runtime = Runtime::start().unwrap();
     thread::spawn(|| DomainLock::with(|_| ()).unwrap()).join().unwrap();
     let status = DomainLock::with(|lock| {
-        // SAFETY: the child goes on as a process of its own.
+        // SAFETY: the child goes on as a separate process.
         let id = unsafe { libc::fork() };
         if id == 0 {
             // SAFETY: the function has no precondition.
@@ -280,7 +280,7 @@ test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     attach_on_another_thread();
     let fork = || {
         DomainLock::with(|lock| {
-            // SAFETY: the child goes on as a process of its own.
+            // SAFETY: the child goes on as a separate process.
             let id = unsafe { libc::fork() };
             if id == 0 {
                 lock.release(attach_on_another_thread);

@@ -189,7 +189,7 @@ fn list_to(gc: &Runtime, n: usize) {
     to(gc, n, |gc| make_list(gc, &ints), |head| head == tagged(0));
 }
 
-// `Vec` is converted, too, but takes longer.
+// `Vec` is also converted, but takes longer.
 fn floats_to(gc: &Runtime, n: usize) {
     let floats = floats();
     let make = |_: &Runtime| {

@@ -125,7 +125,7 @@ value cpp_unguarded(value f) {
 #if defined(__cpp_exceptions)
 value cpp_has_exceptions(value) { return Val_true; }
 
-// Frames with CAMLparam, too, which a C++ exception passes.
+// Also frames with CAMLparam, which a C++ exception passes.
 static value deeper(value f, long depth) {
   CAMLparam1(f);
   Root root(f);

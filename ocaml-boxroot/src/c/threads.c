@@ -3,7 +3,7 @@
    record by a thread-specific key. Registering a thread makes a record, and takes the lock for
    that.
 
-   Unregistering would take the lock, too, at the end of a thread. But a thread that ends must not
+   Unregistering would also take the lock, at the end of a thread. But a thread that ends must not
    wait for the lock: the thread that holds it may be waiting for that end, or may never give the
    lock up (exit). So no thread is unregistered. A thread that ends leaves its record to the next
    thread that is registered: so there are only as many records as threads lived at the same time.
