@@ -12,6 +12,7 @@
   macros    In the exported macros of ocaml-boxroot, or of the files that `macros FILE...` names, nothing means something else
             where a macro is called than where it is written: all paths begin with $crate or with a name from the user, and
             nothing is called as a method.
+  columns   No comment in Rust is beyond 100 columns, except for rows of tables and what tests of rustc expect (`//~`).
   packaged  The packages for Rust and OCaml hold each C file. Needs cargo.
 """
 import re, shutil, sys
@@ -189,6 +190,14 @@ def macros(*files):
            for place, line in found if re.search(pattern, line, re.A)])
 
 
+# ---- columns ----
+
+def columns():
+    rust = [path for path in tracked("*.rs") if path.name != "domains.rs"]
+    check([f"{place} over 100 columns" for place, line in lines(rust)
+           if len(line) > 100 and re.match(r'(?:[^"\']|"(?:[^"\\]|\\.)*")*?//(?!~|[/!]? \|)', line) and "//~" not in line])
+
+
 # ---- packaged ----
 
 def packaged():
@@ -202,7 +211,7 @@ def packaged():
     check(problems)
 
 
-PARTS = {"dialects": dialects, "levels": levels, "places": places, "versions": versions, "macros": macros, "packaged": packaged}
+PARTS = {"dialects": dialects, "levels": levels, "places": places, "versions": versions, "macros": macros, "columns": columns, "packaged": packaged}
 if sys.argv[1:] == ["levels", "--draw"]:
     levels(draw=True)
 elif sys.argv[1:2] == ["macros"] and sys.argv[2:]:

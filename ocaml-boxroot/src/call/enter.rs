@@ -1,4 +1,5 @@
-//! Functions of Rust that OCaml calls: how a body runs, and how its result, error or panic gets to OCaml.
+//! Functions of Rust that OCaml calls: how a body runs, and how its result, error or panic gets to
+//! OCaml.
 
 use super::registered::Place;
 use crate::lock::{is_set_up, State, Watched};
@@ -23,9 +24,9 @@ use std::sync::Once;
 pub(crate) unsafe fn run(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
 ) -> Result<sys::Value, sys::Value> {
-    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. A use of this thread has not ended, so
-    // it is one of a calling frame, which keeps the runtime up. If a calling frame has a token, it was borrowed as `&mut`
-    // by the function that called OCaml.
+    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. A use of
+    // this thread has not ended, so it is one of a calling frame, which keeps the runtime up. If a
+    // calling frame has a token, it was borrowed as `&mut` by the function that called OCaml.
     let mut lock = match unsafe { token::reenter() } {
         // SAFETY: as above.
         Some(domain) if is_set_up() => unsafe { DomainLock::of(domain) },
@@ -64,8 +65,8 @@ unsafe fn run_first(
         Ok(Err(message)) => message,
         Err(error) => error.to_string(),
     };
-    // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and with it
-    // all unrooted values.
+    // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and
+    // with it all unrooted values.
     Err(unsafe { failure(&message) })
 }
 
@@ -91,9 +92,9 @@ thread_local! {
     static PLACE: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// From now on, the text of the exception `Failure` that a panic becomes ends with the place of the panic, as in
-/// `no order, at src/main.rs:12:5`. The function sets a panic hook, which calls the hook that was there before: call it
-/// when the program has set its own hooks, if it has any.
+/// From now on, the text of the exception `Failure` that a panic becomes ends with the place of the
+/// panic, as in `no order, at src/main.rs:12:5`. The function sets a panic hook, which calls the
+/// hook that was there before: call it when the program has set its own hooks, if it has any.
 ///
 /// # Panics
 ///
@@ -117,12 +118,13 @@ pub fn locate_panics() {
 ///
 /// This thread holds the lock, and uses no unrooted value afterwards.
 unsafe fn failure(message: &str) -> sys::Value {
-    // SAFETY: the lock is held, and the collector may run, because no unrooted value is used afterwards (caller).
+    // SAFETY: the lock is held, and the collector may run, because no unrooted value is used
+    // afterwards (caller).
     unsafe { ffi::obx_failure(message.as_ptr().cast(), message.len()) }
 }
 
-/// For [`export!`](crate::export!): runs a body, which returns a value that is valid as long as the collector does not run. The
-/// result is that value, or an encoded exception for [`raise`].
+/// For [`export!`](crate::export!): runs a body, which returns a value that is valid as long as the
+/// collector does not run. The result is that value, or an encoded exception for [`raise`].
 ///
 /// # Safety
 ///
@@ -144,8 +146,8 @@ pub unsafe fn enter(
 /// The error of a body as an encoded exception.
 #[cold]
 fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
-    // The error is dropped while the exception is still rooted: `drop` is code of the program, which
-    // may panic.
+    // The error is dropped while the exception is still rooted: `drop` is code of the program,
+    // which may panic.
     let exception = exception_inside(lock, &*error);
     if let Some(value) = exception.as_ref().and_then(Exception::value) {
         drop(error);
@@ -153,11 +155,13 @@ fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
     }
     let message = error.to_string();
     drop(error);
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no unrooted value.
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so there is no
+    // unrooted value.
     unsafe { failure(&message) }
 }
 
-/// For [`export!`](crate::export!): an argument of a body. An immediate needs no root, only a place.
+/// For [`export!`](crate::export!): an argument of a body. An immediate needs no root, only a
+/// place.
 pub enum Argument<T: ?Sized> {
     /// An immediate in this place.
     Immediate(RootRef<T>),
@@ -201,7 +205,8 @@ impl<T: ?Sized> Argument<T> {
     }
 }
 
-/// For [`export!`](crate::export!): an argument for the body, copied to Rust. An error says in which argument it is.
+/// For [`export!`](crate::export!): an argument for the body, copied to Rust. An error says in
+/// which argument it is.
 ///
 /// # Safety
 ///
@@ -217,8 +222,8 @@ pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
     unsafe { Value::<T>::from_raw(raw) }.to_rust(lock).map_err(|error| error.of_argument(place))
 }
 
-/// For [`export!`](crate::export!): the result of the body of the function with this name, copied to OCaml. It is valid as long as
-/// the collector does not run.
+/// For [`export!`](crate::export!): the result of the body of the function with this name, copied
+/// to OCaml. It is valid as long as the collector does not run.
 #[inline(always)]
 #[track_caller]
 pub fn result<T: ?Sized, R: ToOCaml<T>>(
@@ -232,7 +237,8 @@ pub fn result<T: ?Sized, R: ToOCaml<T>>(
     }
 }
 
-/// For [`export!`](crate::export!): the value of a root that the body returned. It is valid as long as the collector does not run.
+/// For [`export!`](crate::export!): the value of a root that the body returned. It is valid as long
+/// as the collector does not run.
 #[inline(always)]
 pub fn unrooted<T: ?Sized>(lock: &DomainLock, result: Boxroot<T>) -> sys::Value {
     result.into_value(lock).raw()
@@ -261,6 +267,7 @@ pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
 #[cold]
 #[inline]
 pub unsafe fn raise(exception: sys::Value) -> sys::Value {
-    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and it is what `enter` returned (caller).
+    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and it is
+    // what `enter` returned (caller).
     unsafe { ffi::ocaml_boxroot_finish(exception) }
 }

@@ -28,10 +28,10 @@ marker! {
 
 /// An OCaml exception: one that OCaml raised, or one to raise.
 ///
-/// Its text has the exception's name and arguments, as OCaml's runtime prints them (without `Printexc`). The text is made when
-/// the exception arrives in Rust, or is created there; so it can be shown on any thread, without the lock. [`is`](Exception::is)
-/// tells exceptions apart, and [`exceptions`](crate::exceptions) has those that OCaml predefines, as
-/// structs.
+/// Its text has the exception's name and arguments, as OCaml's runtime prints them (without
+/// `Printexc`). The text is made when the exception arrives in Rust, or is created there; so it can
+/// be shown on any thread, without the lock. [`is`](Exception::is) tells exceptions apart, and
+/// [`exceptions`](crate::exceptions) has those that OCaml predefines, as structs.
 ///
 /// If an exported function returns an `Exception` as its error, or an error that has one among its
 /// sources, OCaml sees this exception, unchanged; see [`export!`](crate::export!). Its own
@@ -220,14 +220,16 @@ impl Exception {
         &self.0
     }
 
-    /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not be rooted.
+    /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not
+    /// be rooted.
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
         Some(self.record().value.as_ref()?)
     }
 
-    /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`, `"Failure"`, `"End_of_file"`,
-    /// …), or one that the program registered under that name with `Callback.register_exception`. `false` if there is no
-    /// such exception. The collector may run, because OCaml may have to wait for its table of names.
+    /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`,
+    /// `"Failure"`, `"End_of_file"`, …), or one that the program registered under that name with
+    /// `Callback.register_exception`. `false` if there is no such exception. The collector may run,
+    /// because OCaml may have to wait for its table of names.
     #[doc(alias = "caml_callback_exn")]
     #[inline]
     pub fn is(&self, lock: &mut DomainLock, name: &str) -> bool {
@@ -256,7 +258,8 @@ impl Exception {
         exception.raw() == constructor.raw() || first.raw() == constructor.raw()
     }
 
-    /// An argument of the exception, counted from 0. `None` if the exception has fewer arguments, or no [`value`](Exception::value).
+    /// An argument of the exception, counted from 0. `None` if the exception has fewer arguments,
+    /// or no [`value`](Exception::value).
     ///
     /// # Errors
     ///
@@ -264,8 +267,9 @@ impl Exception {
     ///
     /// # Safety
     ///
-    /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not both `Send` and `Sync`,
-    /// so that the value may not leave its thread, this is the thread that the exception was raised on.
+    /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not
+    /// both `Send` and `Sync`, so that the value may not leave its thread, this is the thread that
+    /// the exception was raised on.
     #[track_caller]
     pub unsafe fn argument<T: ?Sized>(
         &self,
@@ -285,7 +289,8 @@ impl Exception {
 
     /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an
     /// exception that was not caught: integers and strings are shown, other arguments are `_`. The
-    /// text of an exception whose only argument is a string is whole; others have at most 255 bytes.
+    /// text of an exception whose only argument is a string is whole; others have at most 255
+    /// bytes.
     #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
         self.record().text()
@@ -325,7 +330,8 @@ impl Exception {
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](crate::CallError::NotRegistered) if there is none with this name; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    /// [`NotRegistered`](crate::CallError::NotRegistered) if there is none with this name;
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety
     ///
@@ -352,8 +358,8 @@ impl Exception {
             // SAFETY: an exception without arguments is its constructor.
             unsafe { constructor.cast() }.clone_in(lock)?
         } else {
-            // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the arguments, which fit
-            // (caller).
+            // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the
+            // arguments, which fit (caller).
             let (value, now) = unsafe { lock.alloc_block(0, &fields) }?;
             Boxroot::try_new(now, value)?
         };
@@ -399,12 +405,14 @@ impl std::error::Error for Arrived {}
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The function raised this exception. [`exceptions`](crate::exceptions) tells exceptions apart.
+    /// The function raised this exception. [`exceptions`](crate::exceptions) tells exceptions
+    /// apart.
     Exception(Exception),
-    /// An argument or the result could not be converted or rooted. The error names it, and the function.
+    /// An argument or the result could not be converted or rooted. The error names it, and the
+    /// function.
     Conversion(ConversionError),
-    /// OCaml has registered no function, or no exception, under this name: the module that does so is not linked, or is not
-    /// initialised yet, or the name is misspelt.
+    /// OCaml has registered no function, or no exception, under this name: the module that does so
+    /// is not linked, or is not initialised yet, or the name is misspelt.
     NotRegistered(Box<str>),
     /// OCaml cannot be used.
     Attach(AttachError),
@@ -507,7 +515,8 @@ impl MayBeException for dyn std::error::Error {
         let arrived =
             chain.by_ref().take(LONGEST_CHAIN).find_map(|e| e.downcast_ref::<Arrived>())?;
         let exception: *const Exception = ptr::from_ref(arrived).cast();
-        // SAFETY: an `Exception` is laid out like the `Arrived` in it (`repr(transparent)`), which is borrowed as long.
+        // SAFETY: an `Exception` is laid out like the `Arrived` in it (`repr(transparent)`), which
+        // is borrowed as long.
         Some(unsafe { &*exception })
     }
 }
@@ -554,7 +563,8 @@ pub unsafe fn argument<T: Send + Sync, R: FromOCaml<T>>(
 /// The constructor of an exception: a block of tag 248 with its name and a number.
 enum Constructor {}
 
-/// Whether the value has the form of a constructor. An object without variables has the same tag and size, but no name.
+/// Whether the value has the form of a constructor. An object without variables has the same tag
+/// and size, but no name.
 fn is_constructor<T>(value: Value<'_, T>) -> bool {
     if !matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }) {
         return false;
@@ -597,8 +607,8 @@ impl<'l> Value<'l, Constructor> {
     }
 }
 
-/// The constructor of OCaml's own exception of this name. A name that the compiler knows is a number
-/// in the program.
+/// The constructor of OCaml's own exception of this name. A name that the compiler knows is a
+/// number in the program.
 #[inline(always)]
 fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
     let number = match name {
@@ -627,7 +637,8 @@ fn registered<'l>(
     name: &str,
 ) -> Option<(Value<'l, Constructor>, &'l DomainLock)> {
     let (value, lock) = lock.named_value(name)?;
-    // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only if it has the form of one.
+    // SAFETY: the value is live while the token is borrowed. It is returned as a constructor only
+    // if it has the form of one.
     let value = unsafe { Value::<Constructor>::from_raw(value.raw()) };
     is_constructor(value).then_some((value, lock))
 }
@@ -663,7 +674,8 @@ fn only_string(exception: Value<'_, OCamlException>, size: usize) -> Option<Valu
     Some(unsafe { Value::from_raw(argument.raw()) })
 }
 
-/// The text of an exception whose text is not short. One string is whole, as long as there is memory.
+/// The text of an exception whose text is not short. One string is whole, as long as there is
+/// memory.
 #[inline(never)]
 fn long_text(exception: Value<'_, OCamlException>) -> Option<Box<More>> {
     let text = whole_text(exception).or_else(|| runtimes_text(exception));
