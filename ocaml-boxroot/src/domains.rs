@@ -25,8 +25,8 @@ use std::time::Instant;
 /// A pool of OCaml's domains, which runs Rust closures: its *jobs*.
 ///
 /// Threads of Rust attach to the first domain, so they use OCaml one at a time. A pool has domains
-/// of its own, its *workers*, so its jobs use OCaml at the same time, on OCaml 5. On OCaml 4, a pool
-/// has one worker, whatever it was asked for.
+/// of its own, its *workers*, so its jobs use OCaml at the same time, on OCaml 5. On OCaml 4, a
+/// pool has one worker, whatever it was asked for.
 ///
 /// A job gets the token of its worker's domain. What it takes and returns is [`Send`], as a
 /// [`Boxroot`] is. Its errors are of any type that is made from an [`AttachError`], as for
@@ -40,15 +40,16 @@ use std::time::Instant;
 /// [`release`](DomainLock::release). While OCaml drops an [`OCamlBox`](crate::markers::OCamlBox), they
 /// return [`InFinaliser`](AttachError::InFinaliser); [`spawn`](Domains::spawn) works there.
 ///
-/// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them itself,
-/// on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker. But a job
-/// occupies its worker while it blocks on a [`Task`] as a future, or on a thread that uses the pool.
+/// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them
+/// itself, on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker.
+/// But a job occupies its worker while it blocks on a [`Task`] as a future, or on a thread that
+/// uses the pool.
 ///
 /// # Panics and ends
 ///
-/// A panic of a job goes to the thread that waits for it; the pool goes on. A job whose [`Task`] was
-/// dropped runs, and its result is dropped on the worker, without the lock. That drop, and a waker
-/// that the end of a job wakes, may be unable to attach.
+/// A panic of a job goes to the thread that waits for it; the pool goes on. A job whose [`Task`]
+/// was dropped runs, and its result is dropped on the worker, without the lock. That drop, and a
+/// waker that the end of a job wakes, may be unable to attach.
 ///
 /// A thread that OCaml code of a job makes (`Thread.create`) belongs to the worker's domain. The
 /// worker ends after that thread, so [`join`](Domains::join) waits for both, as OCaml's `Domain.join`
@@ -56,14 +57,14 @@ use std::time::Instant;
 ///
 /// When a pool is dropped, its workers end after the jobs that are in the queue. Nobody waits for
 /// that; [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) is
-/// [`Busy`](crate::runtime::Users::Jobs) while there are jobs, and ends idle workers. OCaml's `exit`
-/// and the end of the process wait for neither. In the child of a fork, the workers of the parent
-/// are missing: all functions return [`Forked`](AttachError::Forked) there.
+/// [`Busy`](crate::runtime::Users::Jobs) while there are jobs, and ends idle workers. OCaml's
+/// `exit` and the end of the process wait for neither. In the child of a fork, the workers of the
+/// parent are missing: all functions return [`Forked`](AttachError::Forked) there.
 ///
 /// # Stacks
 ///
-/// A worker's thread has the system's default size of stack (`ulimit -s`, usually 8 MiB), as OCaml's
-/// domains have.
+/// A worker's thread has the system's default size of stack (`ulimit -s`, usually 8 MiB), as
+/// OCaml's domains have.
 ///
 /// # Examples
 ///
@@ -170,8 +171,8 @@ impl Domains {
         });
         let refused = |error: &dyn std::error::Error| DomainsError::Refused(error.to_string());
         let body = body.map_err(|error| refused(&error))?;
-        // After an exception there may be a domain nevertheless: a signal handler may have raised it
-        // when `Domain.spawn` was done. So a worker counts itself.
+        // After an exception there may be a domain nevertheless: a signal handler may have raised
+        // it when `Domain.spawn` was done. So a worker counts itself.
         for _ in 0..self.workers {
             spawn.call(lock, &body).map_err(|exception| refused(&exception))?;
         }
@@ -199,8 +200,8 @@ impl Domains {
         Ok(result.unwrap_or(Err(AttachError::ThreadNotRegistered))?)
     }
 
-    /// Runs a job, and waits for it. The job may borrow, as it has ended when this returns. On a worker
-    /// of this pool, the job runs at once, on this worker.
+    /// Runs a job, and waits for it. The job may borrow, as it has ended when this returns. On a
+    /// worker of this pool, the job runs at once, on this worker.
     ///
     /// # Errors
     ///
@@ -248,7 +249,8 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// This function has none. [`Task::join`] returns those of the job, and of [`run`](Domains::run).
+    /// This function has none. [`Task::join`] returns those of the job, and of
+    /// [`run`](Domains::run).
     ///
     /// # Examples
     ///
@@ -274,14 +276,15 @@ impl Domains {
         unsafe { self.pool.submit(None, job) }
     }
 
-    /// Calls `f` with a scope, whose jobs may borrow what lives longer than this call. Waits for all
-    /// jobs of the scope before it returns, also if `f` panics. As [`std::thread::scope`].
+    /// Calls `f` with a scope, whose jobs may borrow what lives longer than this call. Waits for
+    /// all jobs of the scope before it returns, also if `f` panics. As [`std::thread::scope`].
     ///
     /// # Errors
     ///
     /// As for [`run`](Domains::run), without those of jobs. After a shutdown, `f` is called, and its
-    /// jobs return the error. [`Forked`](AttachError::Forked) also if `f` forks, in the child. If jobs of the scope have not ended then, the child is aborted, because
-    /// they stopped half-way in what they borrow.
+    /// jobs return the error. [`Forked`](AttachError::Forked) also if `f` forks, in the child. If
+    /// jobs of the scope have not ended then, the child is aborted, because they stopped half-way in
+    /// what they borrow.
     ///
     /// # Panics
     ///
@@ -359,8 +362,8 @@ impl Domains {
         let jobs = self.workers.min(items.len());
         let items = Mutex::new(items.into_iter().enumerate());
         let has_failed = AtomicBool::new(false);
-        // Takes the next item, until there is none. All items before one that fails have been taken,
-        // and are finished, so the first error is found.
+        // Takes the next item, until there is none. All items before one that fails have been
+        // taken, and are finished, so the first error is found.
         let work = |lock: &mut DomainLock| {
             let mut done = Vec::new();
             while !has_failed.load(Ordering::Relaxed) {
@@ -390,8 +393,8 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// [`AlreadyHeld`](AttachError::AlreadyHeld) if this thread [holds the lock](Domains#waiting), and
-    /// [`Forked`](AttachError::Forked) in the child of a fork. The pool is dropped.
+    /// [`AlreadyHeld`](AttachError::AlreadyHeld) if this thread [holds the lock](Domains#waiting),
+    /// and [`Forked`](AttachError::Forked) in the child of a fork. The pool is dropped.
     pub fn join(self) -> Result<(), AttachError> {
         self.pool.may_wait()?;
         self.pool.close();
@@ -450,7 +453,10 @@ impl<'scope> Scope<'scope, '_> {
 /// use ocaml_boxroot::domains::Task;
 /// use ocaml_boxroot::AttachError;
 ///
-/// async fn both(a: Task<u32, AttachError>, b: Task<u32, AttachError>) -> Result<u32, AttachError> {
+/// async fn both(
+///     a: Task<u32, AttachError>,
+///     b: Task<u32, AttachError>,
+/// ) -> Result<u32, AttachError> {
 ///     Ok(a.await? + b.await?) // both run already
 /// }
 /// ```
@@ -467,7 +473,8 @@ impl<R, E> fmt::Debug for Task<R, E> {
 }
 
 impl<R, E: From<AttachError>> Task<R, E> {
-    /// Waits for the job. On a worker of the same pool, this runs the job, if no worker has begun it.
+    /// Waits for the job. On a worker of the same pool, this runs the job, if no worker has begun
+    /// it.
     ///
     /// # Errors
     ///
@@ -514,7 +521,8 @@ fn flattened<R>(result: thread::Result<R>) -> R {
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }
 
-/// No code of the program runs under a mutex of this module, but for comparisons, so none is poisoned.
+/// No code of the program runs under a mutex of this module, but for comparisons, so none is
+/// poisoned.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -609,8 +617,8 @@ impl ScopeJobs {
         self.has_changed.notify_all();
     }
 
-    /// In the child of a fork, whose jobs are the parent's. One of them may have stopped half-way in
-    /// what it borrows. The mutex may be locked for ever.
+    /// In the child of a fork, whose jobs are the parent's. One of them may have stopped half-way
+    /// in what it borrows. The mutex may be locked for ever.
     fn in_the_child(&self) -> Result<(), AttachError> {
         if self.count.try_lock().is_ok_and(|count| count.unfinished == 0) {
             return Err(AttachError::Forked);
@@ -744,9 +752,9 @@ impl Pool {
         }
         let (id, pool, of_scope) = (cell.id(), Arc::clone(self), scope.cloned());
         let run: Box<dyn FnOnce() + Send + 'a> = Box::new(move || pool.run(cell, of_scope, job));
-        // SAFETY: the types differ by the lifetime alone. `Pool::run` has dropped the job before the
-        // task has a result, and the result before the scope's count falls, unless the task has it
-        // (caller).
+        // SAFETY: the types differ by the lifetime alone. `Pool::run` has dropped the job before
+        // the task has a result, and the result before the scope's count falls, unless the task has
+        // it (caller).
         let run: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(run) };
         let entry = Entry { cell: id, scope: scope.map_or(0, ScopeJobs::id), run };
         let mut state = self.state();
@@ -908,8 +916,8 @@ impl Pool {
     }
 }
 
-/// All pools. The mutex is only locked under the lock of a domain, so that it is free in the child of
-/// a fork that may use OCaml.
+/// All pools. The mutex is only locked under the lock of a domain, so that it is free in the child
+/// of a fork that may use OCaml.
 static POOLS: Mutex<Pools> = Mutex::new(Pools { all: Vec::new(), are_closed: false });
 
 struct Pools {
@@ -930,8 +938,8 @@ impl Pools {
 pub(crate) struct Ending(Vec<Arc<Pool>>);
 
 impl Ending {
-    /// The pools that were dropped, and have no more jobs. Their workers end by themselves. Called with
-    /// the lock.
+    /// The pools that were dropped, and have no more jobs. Their workers end by themselves. Called
+    /// with the lock.
     pub(crate) fn dropped() -> Ending {
         let mut all = locked(&POOLS).living();
         all.retain(|pool| {
@@ -942,8 +950,8 @@ impl Ending {
         Ending(all)
     }
 
-    /// For a shutdown: if `may` allows it, which gets the numbers of jobs and of workers, closes all
-    /// pools. No job begins meanwhile. Called with the lock.
+    /// For a shutdown: if `may` allows it, which gets the numbers of jobs and of workers, closes
+    /// all pools. No job begins meanwhile. Called with the lock.
     pub(crate) fn all<E>(may: impl FnOnce(usize, usize) -> Result<(), E>) -> Result<Ending, E> {
         let mut pools = locked(&POOLS);
         let all = pools.living();
@@ -966,13 +974,14 @@ impl Ending {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock, which is released meanwhile, and uses no token and no unrooted value.
+    /// This thread holds the lock, which is released meanwhile, and uses no token and no unrooted
+    /// value.
     pub(crate) unsafe fn wait_until(self, end: Instant) {
         if self.0.is_empty() {
             return;
         }
-        // SAFETY: the lock is held (caller), and is taken again below. The end of a domain may need a
-        // collection, which waits for those who hold a lock.
+        // SAFETY: the lock is held (caller), and is taken again below. The end of a domain may need
+        // a collection, which waits for those who hold a lock.
         unsafe { ffi::caml_enter_blocking_section_no_pending() };
         self.0.iter().for_each(|pool| pool.wait_for_workers_until(end));
         // SAFETY: it was released above.
