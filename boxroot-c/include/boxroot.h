@@ -81,10 +81,10 @@ BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 BOXROOT_INLINE void boxroot_delete(boxroot r);
 
 /* boxroot_modify(&r, v) makes r own v instead of its value. It may move the root, and then updates
-   r. References from boxroot_get_ref are invalid afterwards in any case. Lock: required, of any
-   domain. Neither &r nor r may be NULL. The rules of boxroot_create about finalisers, hooks and
-   destructors hold for modify. Failure: false, with errno as for boxroot_create; r and its old
-   value are intact. */
+   r. References from boxroot_get_ref are invalid afterwards in any case.
+   Lock: required, of any domain. Neither &r nor r may be NULL. The rules of boxroot_create about
+   finalisers, hooks and destructors hold for modify.
+   Failure: false, with errno as for boxroot_create; r and its old value are intact. */
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify(boxroot *r, value v);
 
 /* Proof that this thread holds a domain's lock. Functions that take it skip the check. It is valid

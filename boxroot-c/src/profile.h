@@ -11,16 +11,16 @@
       slots that were handed out are taken back. So each create is sampled with the same
       probability, independent of all other operations.
    aside: Walking a free list takes a cache miss for each slot. The slots that were deleted since
-   then are handed out first, all at once; the pool's countdown has their number. The other free
-   slots of the current pool are put aside, and handed out some at a time. uncounted: While the rate
-   is not 0, no pool is `uncounted`: create would reuse deleted slots
+      create last got slots are handed out first, all at once; the pool's countdown has their
+      number. The other free slots of the current pool are put aside, and handed out some at a time.
+   uncounted: While the rate is not 0, no pool is `uncounted`: create would reuse deleted slots
       without counting down to the next sample.
    alone: A sampled root is deleted alone, never in a batch, and bxr_delete_slow forgets its sample
       first. A batch would take up deletes of neighbouring roots, inlined, and bxr_delete_slow would
       not see them.
    moves: Modify takes slots without a draw. If it moves a sampled root, the sample also moves.
    signals: The memory that boxroot_profile_write reads is never unmapped, and is written by atomic
-   operations. */
+      operations. */
 #ifndef BXR_PROFILE_H
 #define BXR_PROFILE_H
 

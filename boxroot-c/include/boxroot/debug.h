@@ -50,12 +50,12 @@ void boxroot_print_stats(void);
 /* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Memory is
    also given back gradually without this call. Empty pools that the collector may still be visiting
    are kept until the next major collection starts. If the system's pages are larger than pools, the
-   pools that share a page are given back when all of them are empty. Lock: required; without it,
-   nothing happens. Nothing happens either on a thread that has not made or modified a root, called
-   boxroot_domain_self or collected garbage (OCaml 5), or if the library cannot tell whether this
-   thread holds the lock (OCaml 4). Threads of the Thread module, except the main one, are such
-   threads if another thread was waiting for the end of the one that called boxroot_setup, if memory
-   was short, or if the library does not recognise the module. */
+   pools that share a page are given back when all of them are empty.
+   Lock: required; without it, nothing happens. Nothing happens either on a thread that has not made
+   or modified a root, called boxroot_domain_self or collected garbage (OCaml 5), or if the library
+   cannot tell whether this thread holds the lock (OCaml 4). Threads of the Thread module, except
+   the main one, are such threads if another thread was waiting for the end of the one that called
+   boxroot_setup, if memory was short, or if the library does not recognise the module. */
 size_t boxroot_trim(void);
 
 /* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call
@@ -68,9 +68,9 @@ void boxroot_profile(uint32_t rate);
 
 /* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call
    stack that created them. It is a heap profile of gperftools, which pprof reads. Roots that are
-   younger than `age` major collections are left out: leaked roots are old. Lock: none. May be
-   called in a signal handler. Failure: false, with errno of write(2), or EBUSY while another call
-   is writing. */
+   younger than `age` major collections are left out: leaked roots are old.
+   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY
+   while another call is writing. */
 bool boxroot_profile_write(int file, uint32_t age);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in their size. NULL

@@ -18,8 +18,9 @@ struct obx_limit {
 
 /* obx_has_stack: whether this thread has more than a quarter of its stack left, or 64 KiB of a
    stack that is not the thread's. It also returns the part of the stack in which that holds, of
-   size 0 if that is not known. obx_has_stack_for_ocaml: whether it also has more left than OCaml's
-   functions may take without checking for room. Any thread, at any time. */
+   size 0 if that is not known.
+   obx_has_stack_for_ocaml: whether it also has more left than OCaml's functions may take without
+   checking for room. Any thread, at any time. */
 int obx_has_stack(uintptr_t *end, uintptr_t *size);
 int obx_has_stack_for_ocaml(void);
 int obx_has_stack_below(uintptr_t here, struct obx_limit *limit);
