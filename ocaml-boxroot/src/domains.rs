@@ -37,8 +37,8 @@ use std::time::Instant;
 /// A collection waits for all domains. So a thread does not wait for jobs under OCaml's lock:
 /// [`run`](Domains::run), [`map`](Domains::map), [`scope`](Domains::scope), [`join`](Domains::join)
 /// and [`Task::join`] return [`AlreadyHeld`](AttachError::AlreadyHeld) there. Call them in
-/// [`release`](DomainLock::release). While OCaml drops an [`OCamlBox`](crate::markers::OCamlBox), they
-/// return [`InFinaliser`](AttachError::InFinaliser); [`spawn`](Domains::spawn) works there.
+/// [`release`](DomainLock::release). While OCaml drops an [`OCamlBox`](crate::markers::OCamlBox),
+/// they return [`InFinaliser`](AttachError::InFinaliser); [`spawn`](Domains::spawn) works there.
 ///
 /// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them
 /// itself, on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker.
@@ -52,8 +52,8 @@ use std::time::Instant;
 /// waker that the end of a job wakes, may be unable to attach.
 ///
 /// A thread that OCaml code of a job makes (`Thread.create`) belongs to the worker's domain. The
-/// worker ends after that thread, so [`join`](Domains::join) waits for both, as OCaml's `Domain.join`
-/// does. A shutdown does not wait for such threads, wherever they were made.
+/// worker ends after that thread, so [`join`](Domains::join) waits for both, as OCaml's
+/// `Domain.join` does. A shutdown does not wait for such threads, wherever they were made.
 ///
 /// When a pool is dropped, its workers end after the jobs that are in the queue. Nobody waits for
 /// that; [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) is
@@ -281,10 +281,10 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// As for [`run`](Domains::run), without those of jobs. After a shutdown, `f` is called, and its
-    /// jobs return the error. [`Forked`](AttachError::Forked) also if `f` forks, in the child. If
-    /// jobs of the scope have not ended then, the child is aborted, because they stopped half-way in
-    /// what they borrow.
+    /// As for [`run`](Domains::run), without those of jobs. After a shutdown, `f` is called, and
+    /// its jobs return the error. [`Forked`](AttachError::Forked) also if `f` forks, in the child.
+    /// If jobs of the scope have not ended then, the child is aborted, because they stopped
+    /// half-way in what they borrow.
     ///
     /// # Panics
     ///
@@ -344,8 +344,8 @@ impl Domains {
     ///
     /// # Panics
     ///
-    /// If `f` panics, with its payload. After a panic or an error, workers finish the items that they
-    /// have begun, and begin no others.
+    /// If `f` panics, with its payload. After a panic or an error, workers finish the items that
+    /// they have begun, and begin no others.
     #[doc(alias = "par_iter")]
     pub fn map<T, R, E>(
         &self,

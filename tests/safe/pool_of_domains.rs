@@ -480,7 +480,8 @@ test!(pool_shutdown, forbid(unsafe_code), || {
     domains.join().unwrap();
 });
 
-// The threads that OCaml code makes in a worker's domain are like those of the first domain: a shutdown does not wait for them.
+// The threads that OCaml code makes in a worker's domain are like those of the first domain: a
+// shutdown does not wait for them.
 test!(pool_shutdown_and_threads_of_ocaml, forbid(unsafe_code), || {
     let runtime = start();
     let (domains, dropped) = (pool(2), pool(1));

@@ -135,8 +135,8 @@ impl Acquired {
         Acquired::with(Use::to_lock()?)
     }
 
-    /// [`new`](Acquired::new), also while another thread tries to shut the runtime down. For a thread
-    /// that does not hold the lock, while another thread has a use that waits for this.
+    /// [`new`](Acquired::new), also while another thread tries to shut the runtime down. For a
+    /// thread that does not hold the lock, while another thread has a use that waits for this.
     pub(crate) fn unpaused() -> Result<Acquired, AttachError> {
         Acquired::with(Use::new()?)
     }

@@ -340,8 +340,9 @@ fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
     }
 }
 
-/// How long the end of idle workers of pools may take. Without threads that OCaml code made in their
-/// domains, it takes less than a millisecond. A worker with such threads stays, as do the threads.
+/// How long the end of idle workers of pools may take. Without threads that OCaml code made in
+/// their domains, it takes less than a millisecond. A worker with such threads stays, as do the
+/// threads.
 const WORKERS_MAY_TAKE: Duration = Duration::from_secs(1);
 
 fn shut_down() -> Result<(), ShutdownError> {
@@ -385,7 +386,8 @@ fn shut_down() -> Result<(), ShutdownError> {
             sys::boxroot_teardown();
             sys::uses::runtime_gone();
         } else {
-            // An `at_exit` function has made a domain, and did not wait for it; or a pool's worker has not ended.
+            // An `at_exit` function has made a domain, and did not wait for it; or a pool's worker
+            // has not ended.
             sys::uses::close();
         }
     }
