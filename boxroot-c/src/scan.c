@@ -223,10 +223,7 @@ static void free_what_waits(struct bxr_domain *domain) {
    directory. */
 static void darken(struct bxr_domain *domain, struct bxr_action action) {
   domain->after_short_cycle = domain->pacing.scans <= SCANS_OF_A_FORCED_CYCLE;
-  if (domain->after_short_cycle) {
-    bxr_domain_open_pools(domain);
-    free_what_waits(domain);
-  }
+  if (domain->after_short_cycle) free_what_waits(domain);
   begin_cycle(&domain->pacing, domain->after_short_cycle);
   if (!hand_over_all(domain, action))
     scan_all(domain, action,
