@@ -141,6 +141,25 @@ test!(a_domain_ends_and_no_other_made_a_root, ocaml = 5, || {
     check_handed_over(10_000);
 });
 
+test!(a_domain_ends_after_teardown, ocaml = 5, || {
+    start();
+    static PHASE: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn body(n: Value) -> Value {
+        hand_over(roots(0..to_int(n)));
+        PHASE.store(1, Ordering::SeqCst);
+        without_lock(|| wait_for(&PHASE, 2));
+        UNIT
+    }
+    call_rust("spawn", body, 10_000);
+    without_lock(|| wait_for(&PHASE, 1));
+    unsafe { sys::boxroot_teardown() }
+    PHASE.store(2, Ordering::SeqCst);
+    ocaml("join_all", &[UNIT]);
+    full_major();
+    delete_handed_over(int(10_000));
+    assert_eq!(sys::status(), sys::Status::ToreDown);
+});
+
 test!(domains_end_at_once, ocaml = 5, || {
     start();
     domains_hand_over_and_end(4, 20_000, 0);
