@@ -109,7 +109,14 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
             for _ in 0..steps {
                 let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
                 match element.to_rust(lock) {
-                    Ok(element) => elements.push(element),
+                    // SAFETY: there is memory for `steps` more elements, of which this loop has
+                    // written fewer. `push` would look for memory again, and is compiled for each
+                    // type.
+                    Ok(element) => unsafe {
+                        let count = elements.len();
+                        elements.as_mut_ptr().add(count).write(element);
+                        elements.set_len(count + 1);
+                    },
                     Err(error) => return Err(error),
                 }
                 if after.raw() == remembered {
