@@ -14,7 +14,8 @@ pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
 };
 pub use crate::types::declare::parts::{
-    apart, constant, open, part_failed, parts, read_float, FromParts, Making, Opened, Parts,
+    apart, constant, open, part_failed, parts, read_float, FromParts, Making, Numbered, Opened,
+    Parts,
 };
 pub use crate::types::depth::Level;
 pub use crate::types::kept::Copies;

@@ -1,7 +1,7 @@
 use ocaml_boxroot::markers::{Field, OneType};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
 use ocaml_boxroot::macro_support::{
-    check, field, open, parts, Constructor, Constructors, Declared, Making, Part,
+    check, field, open, parts, Constructor, Constructors, Declared, Making, Numbered, Part,
 };
 
 /// A function of bindings, of `'a -> 'a array`.
@@ -207,11 +207,11 @@ fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l D
 }
 
 fn make_wrong(lock: &mut DomainLock) {
-    let mut number = Making::<Named, 0, 1>::new(std::marker::PhantomData, &["name"]);
+    let mut number = Making::new(Numbered::<Named, 0>(std::marker::PhantomData), &["name"]);
     number.add::<0, OCamlInt, _>(&1, lock).unwrap();
     //~^ E0277 no part number 0 of type `OCamlInt` is declared for `Named`
-    let _ = Making::<Variant, 1, 1>::new(std::marker::PhantomData, &["text"]);
-    //~^ E0599 trait bounds were not satisfied
+    let _ = Making::new(Numbered::<Variant, 1>(std::marker::PhantomData), &["text"]);
+    //~^ E0277 only OCaml makes values of `Variant`
 }
 
 //# private_value_by_hand
@@ -224,10 +224,12 @@ struct Index {
 bound_type! { pub private record OCamlIndex for Index { 0 n: OCamlInt } }
 
 fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
-    let mut index = Making::<OCamlIndex, 0, 1>::new();
+    let mut index = Making::new(Numbered::<OCamlIndex, 0>(std::marker::PhantomData), &["n"]);
+    //~^ E0277 only OCaml makes values of `OCamlIndex`
+    index.add::<0, OCamlInt, _>(&n, lock).unwrap();
     //~^ E0599 trait bounds were not satisfied
-    index.add::<0, OCamlInt, _>(&n, "n", lock).unwrap();
     let value = index.make(lock).unwrap();
+    //~^ E0599 trait bounds were not satisfied
     Boxroot::new(value.1, value.0)
 }
 

@@ -261,9 +261,8 @@ macro_rules! ocaml_make {
         $crate::macro_support::constant::<_, $number>($marker, $lock)
     };
     ($lock:ident $marker:ident $number:tt $([$index:tt $value:expr, $name:expr])+) => {{
-        // Before Rust 1.89, `_` does not stand for a number.
-        let mut making = $crate::macro_support::Making::<_, $number, { <[_]>::len(&[$($name),+]) }>::new(
-            $marker, &[$($name),+],
+        let mut making = $crate::macro_support::Making::new(
+            $crate::macro_support::Numbered::<_, $number>($marker), &[$($name),+],
         );
         let error = 'failed: {
             $(

@@ -18,6 +18,9 @@ use std::marker::PhantomData;
 // Types with many parts make many instances of the generic functions here, so these are short, and
 // call functions with fewer parameters or none.
 
+/// The constructor with that number of an `M`.
+pub struct Numbered<M, const CONSTRUCTOR: isize>(pub PhantomData<M>);
+
 /// The parts of a new value that are converted so far, of `N` for that constructor of an `M`.
 pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
     parts: Copies<'a, N>,
@@ -29,7 +32,7 @@ pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
 impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     /// There are no parts yet. In errors, they have these names.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn new(marker: PhantomData<M>, names: &'static [&'static str; N]) -> Self {
+    pub fn new(Numbered(marker): Numbered<M, C>, names: &'static [&'static str; N]) -> Self {
         const { assert!(size(constructor::<M>(C)) == N) };
         Making { parts: Copies::new(names), numbers: [0.; N], _type: marker }
     }
@@ -216,9 +219,9 @@ fn is_tagged(value: Value<'_, OCamlAny>) -> bool {
     }
 }
 
-/// The parts of a value that is of that constructor: fields of a block, from a first one on.
+/// The parts of a value that is of that constructor: they are in this value.
 pub struct Parts<'l, M, const CONSTRUCTOR: isize> {
-    parts: Fields<'l>,
+    parts: Value<'l, OCamlAny>,
     _type: PhantomData<M>,
 }
 
@@ -229,17 +232,6 @@ impl<M, const C: isize> Clone for Parts<'_, M, C> {
 }
 
 impl<M, const C: isize> Copy for Parts<'_, M, C> {}
-
-/// Where the parts of a value are.
-#[derive(Clone, Copy)]
-enum Fields<'l> {
-    /// In a block, from the field with that number on.
-    Block(Value<'l, OCamlAny>, usize),
-    /// In a block of numbers.
-    Flat(Value<'l, OCamlAny>),
-    /// The value is the part.
-    Unboxed(Value<'l, OCamlAny>),
-}
 
 /// A value and its head, if it is a block, or 0.
 pub struct Opened<'l, M>(Value<'l, OCamlAny>, usize, PhantomData<M>);
@@ -267,49 +259,58 @@ pub fn parts<'l, M: Declared, const C: isize>(
     }
 }
 
-/// The parts of a value with this head, if it is of this constructor.
+/// The value that has the parts of a value with this head, if that is of this constructor.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn take_apart(
     value: Value<'_, OCamlAny>,
     head: usize,
     constructor: Constructor,
-) -> Option<Fields<'_>> {
+) -> Option<Value<'_, OCamlAny>> {
     match constructor {
-        Constructor::Constant(n) if value.raw() == Value::int(n).raw() => {
-            Some(Fields::Block(value, 0))
-        }
-        Constructor::Block(tag, size) if head == block_head(tag, size) => {
-            Some(Fields::Block(value, 0))
-        }
+        Constructor::Constant(n) if value.raw() == Value::int(n).raw() => Some(value),
+        Constructor::Block(tag, size) if head == block_head(tag, size) => Some(value),
         Constructor::Tagged(hash, count) if head == block_head(0, 2) => {
             // SAFETY: such a block (just checked).
             unsafe { tagged(value, hash, count) }
         }
         // If a number takes two words, the block has more words than numbers.
-        Constructor::Flat(_) if head as u8 == DOUBLE_ARRAY_TAG => Some(Fields::Flat(value)),
-        Constructor::Unboxed => Some(Fields::Unboxed(value)),
+        Constructor::Flat(_) if head as u8 == DOUBLE_ARRAY_TAG => Some(value),
+        Constructor::Unboxed => Some(value),
         _ => None,
     }
 }
 
-/// The parts of a polymorphic variant: one in the second field of its block, or several in the
-/// tuple there.
+/// The block that has the parts of a polymorphic variant: its own, with one part in the second
+/// field, or the tuple there, which has several parts.
 ///
 /// # Safety
 ///
 /// The value is a block of tag 0 and size 2.
-unsafe fn tagged(value: Value<'_, OCamlAny>, hash: isize, count: usize) -> Option<Fields<'_>> {
+unsafe fn tagged(
+    value: Value<'_, OCamlAny>,
+    hash: isize,
+    count: usize,
+) -> Option<Value<'_, OCamlAny>> {
     // SAFETY: the block has two fields (caller).
     let (first, argument): (Value<'_, OCamlAny>, Value<'_, OCamlAny>) =
         unsafe { (value.field(0), value.field(1)) };
     match argument.kind() {
         _ if first.kind() != Kind::Immediate(hash) => None,
-        _ if count == 1 => Some(Fields::Block(value, 1)),
-        kind => (kind == Kind::Block { tag: 0, size: count }).then_some(Fields::Block(argument, 0)),
+        _ if count == 1 => Some(value),
+        kind => (kind == Kind::Block { tag: 0, size: count }).then_some(argument),
     }
 }
 
 impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
+    /// Whether the parts are fields of a block.
+    const ARE_FIELDS: bool = !is_flat::<M>() && !is_unboxed::<M>();
+
+    /// The number of the field that is the first part.
+    const FIRST: usize = match constructor::<M>(C) {
+        Constructor::Tagged(_, 1) => 1,
+        _ => 0,
+    };
+
     /// A copy of the part with that number. An error says that it is in the part of this name.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
@@ -321,40 +322,60 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
     where
         M: Part<C, P, T>,
     {
-        // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is a
-        // `T` (`Part`).
-        unsafe { read(self.parts, P, name, lock) }
+        if Self::ARE_FIELDS {
+            // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is
+            // a `T` (`Part`).
+            unsafe { read(self.parts, Self::FIRST + P, name, lock) }
+        } else {
+            // SAFETY: the value is a record in the flat form, or its part, a `T` (`Part`).
+            unsafe { read_other(self.parts, const { is_flat::<M>() }.then_some(P), name, lock) }
+        }
     }
 }
 
-/// A copy of the part with that number. An error says that it is in the part of this name. The
+/// A copy of the field with that number. An error says that it is in the part of this name. The
 /// function depends on the types of the part alone, so all declared types share it.
 ///
 /// # Safety
 ///
-/// There is such a part, and it is a `T`.
+/// The block has this field, and it is a `T`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 unsafe fn read<'l, T, R: FromOCaml<T>>(
-    parts: Fields<'l>,
+    block: Value<'l, OCamlAny>,
     index: usize,
     name: &'static str,
     lock: &'l DomainLock,
 ) -> Result<R, ConversionError> {
-    let part = match parts {
-        // SAFETY: the block has this field, which is a `T` (caller).
-        Fields::Block(block, first) => unsafe { block.field::<T>(first + index) }.to_rust(lock),
-        Fields::Flat(block) => match block.flat_float(index) {
-            Some(x) => R::from_float(x),
-            None => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
-        },
-        // SAFETY: the value is its part, a `T` (caller).
-        Fields::Unboxed(value) => unsafe { Value::<T>::from_raw(value.raw()) }.to_rust(lock),
-    };
-    match part {
+    // SAFETY: the block has this field, which is a `T` (caller).
+    match unsafe { block.field::<T>(index) }.to_rust(lock) {
         Ok(part) => Ok(part),
         Err(error) => Err(error.within(name)),
     }
+}
+
+/// As [`read`], of the number with that index in a record in the flat form of floats, or of the
+/// value itself.
+///
+/// # Safety
+///
+/// Without an index, the value is a `T`.
+#[track_caller]
+unsafe fn read_other<'l, T, R: FromOCaml<T>>(
+    value: Value<'l, OCamlAny>,
+    index: Option<usize>,
+    name: &'static str,
+    lock: &'l DomainLock,
+) -> Result<R, ConversionError> {
+    let part = match index {
+        // SAFETY: the value is a `T` (caller).
+        None => unsafe { Value::<T>::from_raw(value.raw()) }.to_rust(lock),
+        Some(index) => match value.flat_float(index) {
+            Some(x) => R::from_float(x),
+            None => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
+        },
+    };
+    part.map_err(|error| error.within(name))
 }
 
 /// A copy of the only part of a value that is the number `x` in the flat form of an array or a
