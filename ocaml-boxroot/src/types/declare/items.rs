@@ -134,12 +134,15 @@ macro_rules! ocaml_made {
     ($self:tt $lock:ident $marker:ident [struct $([$index:tt $member:tt])*]) => {
         $crate::ocaml_make!($lock $marker 0 $([$index &$self.$member, $crate::macro_support::stringify!($member)])*)
     };
-    ($self:tt $lock:ident $marker:ident [enum $((
+    ($self:tt $lock:ident $marker:ident [enum $($constructors:tt)*]) => {
+        $crate::ocaml_made! { @enum $self $lock $marker [$($constructors)*] $($constructors)* }
+    };
+    (@enum $self:tt $lock:ident $marker:ident $constructors:tt $((
         $constructor:ident $number:tt $([$index:tt $member:tt $binding:ident])*
-    ))*]) => {
+    ))*) => {
         match $self {
             $(Self::$constructor { $($member: $binding),* } => $crate::ocaml_apart!(
-                [$($member)*] $crate::ocaml_make!($lock $marker $number $([
+                $constructors [$($member)*] $crate::ocaml_make!($lock $marker $number $([
                     $index $binding,
                     $crate::macro_support::concat!(
                         $crate::macro_support::stringify!($constructor),
@@ -156,8 +159,13 @@ macro_rules! ocaml_made {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_from {
+    ($name:ident $generics:tt $rust:tt $parameters:tt $constructors:tt $from_float:tt) => {
+        $crate::ocaml_from! {
+            @of $constructors $name $generics $rust $parameters $constructors $from_float
+        }
+    };
     (
-        $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*]
+        @of $constructors:tt $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*]
         [$((Self $(:: $constructor:ident)? = $number:tt $([$index:tt $member:tt $($of:ident)?])*))*]
         {$([$($b:ident)*] Self $(:: $only:ident)? = $only_number:tt $only_member:tt)?}
     ) => {
@@ -168,7 +176,7 @@ macro_rules! ocaml_from {
             ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
                 let opened = $crate::macro_support::open(value);
                 $(if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&opened) {
-                    return $crate::ocaml_apart!([$($($of)?)*] $crate::macro_support::Ok(Self $(:: $constructor)? {
+                    return $crate::ocaml_apart!($constructors [$($($of)?)*] $crate::macro_support::Ok(Self $(:: $constructor)? {
                         $($member: match $crate::macro_support::Parts::read::<$index, _, _>(
                             parts,
                             $crate::macro_support::concat!(
@@ -280,15 +288,22 @@ macro_rules! ocaml_make {
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of a constructor with these parts, in a
-/// separate frame if it has any.
+/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of one of these constructors, with these
+/// parts. It has a separate frame if there are more than eight constructors, and it has parts. For
+/// rustc, the closure is as much work as the conversion.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_apart {
-    ([] $conversion:expr) => {
+    (
+        [$($a:tt $($b:tt $($c:tt $($d:tt $($e:tt $($f:tt $($g:tt $($h:tt)?)?)?)?)?)?)?)?] $parts:tt
+        $conversion:expr
+    ) => {
         $conversion
     };
-    ([$($part:tt)+] $conversion:expr) => {
+    ($constructors:tt [] $conversion:expr) => {
+        $conversion
+    };
+    ($constructors:tt [$($part:tt)+] $conversion:expr) => {
         $crate::macro_support::apart(|| $conversion)
     };
 }
