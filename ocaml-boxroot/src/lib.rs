@@ -92,6 +92,7 @@
 
 mod boxroot;
 mod call;
+pub mod completion;
 pub mod domains;
 mod error;
 mod ffi;
@@ -105,6 +106,7 @@ mod value;
 
 pub use boxroot::{Boxroot, RootRef};
 #[doc(inline)]
+pub use completion::{Completion, CompletionQueue};
 pub use domains::Domains;
 pub use error::{
     AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError,

@@ -13,6 +13,7 @@ mod support;
 mod boxes;
 mod closures;
 mod collections;
+mod completions;
 mod conversions;
 #[cfg(target_env = "gnu")]
 mod coroutines;

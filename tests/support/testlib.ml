@@ -302,3 +302,11 @@ let () =
           incr made;
           let fails = !made = n in
           spawn (fun begun -> if fails then failwith "no worker" else body begun)))
+
+let () = register "exception_to_string" Printexc.to_string
+
+(* A scheduler that waits for a descriptor, until [run] has no more to do. *)
+let () =
+  register "run_on_select" (fun descriptor run ->
+      let descriptor : Unix.file_descr = Obj.magic (descriptor : int) in
+      while not (run ()) do ignore (Unix.select [ descriptor ] [] [] (-1.)) done)

@@ -72,7 +72,7 @@ unsafe fn run_first(
 
 /// The message of a panic. Drops the payload. If that panics, too, the second payload is leaked.
 #[cold]
-fn panic_message(payload: Box<dyn Any + Send>) -> String {
+pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
         (Some(message), _) => message.clone(),
         (None, Some(message)) => (*message).to_string(),

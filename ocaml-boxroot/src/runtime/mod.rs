@@ -2,6 +2,7 @@
 
 mod state;
 
+use crate::completion;
 use crate::domains::Ending;
 pub use crate::error::Users;
 use crate::lock::{self, Acquired, Use};
@@ -391,6 +392,7 @@ fn shut_down() -> Result<(), ShutdownError> {
             sys::uses::close();
         }
     }
+    completion::close_all();
     Ok(())
 }
 

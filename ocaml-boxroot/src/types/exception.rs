@@ -414,6 +414,10 @@ pub enum CallError {
     /// OCaml has registered no function, or no exception, under this name: the module that does so
     /// is not linked, or is not initialised yet, or the name is misspelt.
     NotRegistered(Box<str>),
+    /// The promise that [`CompletionQueue::call`](crate::CompletionQueue::call) waits for is never
+    /// resolved: OCaml has dropped what would resolve it, or the queue was closed, by
+    /// [`close`](crate::CompletionQueue::close) or by a shutdown.
+    Unresolved,
     /// OCaml cannot be used.
     Attach(AttachError),
 }
@@ -450,6 +454,10 @@ impl fmt::Display for CallError {
                 "OCaml has registered no such function or exception as {name:?}; is the module that does so \
                  linked, and initialised?"
             ),
+            CallError::Unresolved => f.write_str(
+                "OCaml never resolves the promise: the function that resolves it was garbage, or the \
+                 CompletionQueue was closed, by close or by a shutdown",
+            ),
             CallError::Attach(error) => error.fmt(f),
         }
     }
@@ -462,6 +470,7 @@ impl fmt::Debug for CallError {
             CallError::Exception(exception) => fmt::Debug::fmt(exception, f),
             CallError::Conversion(error) => fmt::Debug::fmt(error, f),
             CallError::NotRegistered(_) => write!(f, "NotRegistered: {self}"),
+            CallError::Unresolved => write!(f, "Unresolved: {self}"),
             CallError::Attach(error) => fmt::Debug::fmt(error, f),
         }
     }
@@ -473,7 +482,7 @@ impl std::error::Error for CallError {
         match self {
             CallError::Exception(exception) => exception.source(),
             CallError::Conversion(error) => error.source(),
-            CallError::NotRegistered(_) | CallError::Attach(_) => None,
+            CallError::NotRegistered(_) | CallError::Unresolved | CallError::Attach(_) => None,
         }
     }
 }

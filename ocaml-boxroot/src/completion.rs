@@ -1,0 +1,520 @@
+//! Promises across the border: [`CompletionQueue`].
+//!
+//! A queue holds work for the thread that runs OCaml's scheduler, and a descriptor wakes the scheduler. OCaml's
+//! promises are nothing but functions here, so no scheduler is part of this crate.
+
+use crate::call::enter::panic_message;
+use crate::exceptions::Failure;
+use crate::markers::OCamlException;
+use crate::types::exception::exception_inside;
+use crate::{
+    ffi, AttachError, Boxroot, CallError, DomainLock, Exception, FromOCaml, Function, RootRef,
+    ToOCaml,
+};
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::io::{self, Read, Write};
+use std::mem;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::net::UnixStream;
+use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+use std::thread;
+
+/// A function of OCaml's that takes the result of a promise, `('a, exn) result -> unit`, as
+/// `Lwt.wakeup_later_result` and `Eio.Promise.resolve` do.
+pub type Resolve<T> = Function<(Result<T, OCamlException>,), ()>;
+
+/// A function of OCaml's that cancels a promise, `unit -> unit`.
+pub type Cancel = Function<(), ()>;
+
+/// Promises between Rust and a scheduler of OCaml's, such as Lwt or Eio.
+///
+/// * OCaml waits for Rust: OCaml gives Rust a function that resolves a promise. Rust makes a
+///   [`Completion`] of it, which any thread [resolves](Completion::resolve) later.
+/// * Rust waits for OCaml: [`call`](CompletionQueue::call) has the scheduler's thread start something,
+///   and returns an [`OCamlFuture`].
+///
+/// Neither needs OCaml's lock. What is to be done by OCaml lies in the queue until OCaml calls
+/// [`run`](CompletionQueue::run). While there is something, the queue's [descriptor](AsFd) is
+/// readable, so the scheduler waits for that, as for a socket. `examples/lwt` and `examples/eio` have the
+/// few lines of OCaml that do so, and the guide explains them (`docs/guide/async.md`).
+///
+/// A queue belongs to one scheduler. A program usually has one, in a `OnceLock`.
+///
+/// # Ends
+///
+/// If the queue is [closed](CompletionQueue::close), by [`Runtime::shutdown`](crate::Runtime::shutdown) for
+/// example, OCaml's promises stay as they are, and futures return
+/// [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage collector finds that a promise
+/// cannot be resolved any more. In the child of a fork, the queue is the parent's: `run` and futures
+/// return [`Forked`](AttachError::Forked), and completions do nothing.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::completion::{Cancel, CompletionQueue, Resolve};
+/// use ocaml_boxroot::{Boxroot, ConversionError, OCamlInt};
+///
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// let queue = CompletionQueue::new(lock).expect("descriptors are left");
+/// // OCaml's `Lwt.wakeup_later_result resolver`, for example.
+/// let resolve = Resolve::<OCamlInt>::from_rust_converting(lock, |_lock, result: Result<i64, Boxroot<_>>| {
+///     println!("the promise has the value {:?}", result.ok());
+///     Ok(())
+/// })?;
+/// let completion = queue.completion(resolve);
+/// std::thread::spawn(|| completion.resolve(Ok::<_, ConversionError>(42)));
+/// // The scheduler does this when the descriptor is readable.
+/// queue.run(lock)?;
+/// # Ok(()) });
+/// ```
+#[doc(alias("promise", "Lwt", "Eio", "async", "eventfd"))]
+pub struct CompletionQueue(Arc<Queue>);
+
+impl fmt::Debug for CompletionQueue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompletionQueue").field("descriptor", &self.as_raw_fd()).finish()
+    }
+}
+
+/// Readable while there is something to run.
+impl AsFd for CompletionQueue {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.reader.as_fd()
+    }
+}
+
+/// In OCaml on Unix, a `Unix.file_descr` is this number.
+impl AsRawFd for CompletionQueue {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.reader.as_raw_fd()
+    }
+}
+
+impl CompletionQueue {
+    /// An empty queue.
+    ///
+    /// # Errors
+    ///
+    /// The system has no descriptor left; it takes two.
+    pub fn new(_lock: &DomainLock) -> io::Result<CompletionQueue> {
+        let (reader, writer) = UnixStream::pair()?;
+        reader.set_nonblocking(true)?;
+        let state = Mutex::default();
+        let queue = Arc::new(Queue { state, reader, writer, generation: generation() });
+        let mut all = locked(&QUEUES);
+        all.retain(|queue| queue.strong_count() != 0);
+        all.push(Arc::downgrade(&queue));
+        Ok(CompletionQueue(queue))
+    }
+
+    /// The Rust side of a promise of OCaml's, which `resolve` resolves.
+    pub fn completion<T>(&self, resolve: Boxroot<Resolve<T>>) -> Completion<T>
+    where
+        T: Send + Sync + 'static,
+    {
+        Completion { resolve: Some(resolve), queue: Arc::clone(&self.0) }
+    }
+
+    /// Has OCaml start something, and returns the future of its result. OCaml starts it in
+    /// [`run`](CompletionQueue::run), also if the future is not polled.
+    ///
+    /// `start` gets a function for OCaml, which takes the result. It returns a function of OCaml's that
+    /// cancels: it is called if the future is dropped before it has the result. If the future is dropped
+    /// before `start` is called, `start` is dropped.
+    ///
+    /// # Errors
+    ///
+    /// This function has none. The future returns an exception that OCaml resolves with, an error of
+    /// `start`, [`Conversion`](CallError::Conversion) if the result is no `R`, and
+    /// [`Unresolved`](CallError::Unresolved). If `start` panics, so does the poll of the future.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::completion::{Cancel, CompletionQueue, Resolve};
+    /// use ocaml_boxroot::{Boxroot, CallError, DomainLock, OCamlString};
+    ///
+    /// # mod web {
+    /// #     use ocaml_boxroot::completion::{Cancel, Resolve};
+    /// #     use ocaml_boxroot::*;
+    /// #     pub fn get(_: &mut DomainLock, _: &str, _: &Boxroot<Resolve<OCamlString>>)
+    /// #         -> Result<Boxroot<Cancel>, CallError> { unimplemented!() }
+    /// # }
+    /// // In OCaml: `let get url resolve = Rust_lwt.to_rust (Http.get url) resolve`.
+    /// async fn get(queue: &CompletionQueue, url: String) -> Result<String, CallError> {
+    ///     queue.call(move |lock, resolve| web::get(lock, &url, resolve)).await
+    /// }
+    /// ```
+    pub fn call<T, R>(
+        &self,
+        start: impl FnOnce(&mut DomainLock, &Boxroot<Resolve<T>>) -> Result<Boxroot<Cancel>, CallError>
+            + Send
+            + 'static,
+    ) -> OCamlFuture<R>
+    where
+        T: 'static,
+        R: FromOCaml<T> + Send + 'static,
+    {
+        let cell = Arc::new(Cell { state: Mutex::new(CellState::Waiting(None, None)) });
+        let sender = Sender(Arc::clone(&cell));
+        self.0.post(move |lock| {
+            let cell = Arc::clone(&sender.0);
+            if cell.is_dropped() {
+                return Ok(());
+            }
+            let sender = Mutex::new(Some(sender));
+            let resolve = Resolve::<T>::from_rust(lock, move |lock, result| {
+                if let Some(sender) = locked(&sender).take() {
+                    sender.0.complete(Ok(received(lock, result)));
+                }
+                Ok(())
+            });
+            let resolve = match resolve {
+                Ok(resolve) => resolve,
+                Err(error) => {
+                    cell.complete(Ok(Err(error.into())));
+                    return Ok(());
+                }
+            };
+            match catch_unwind(AssertUnwindSafe(|| start(lock, &resolve))) {
+                Ok(Ok(cancel)) => return cell.started(lock, cancel),
+                Ok(Err(error)) => cell.complete(Ok(Err(error))),
+                Err(payload) => cell.complete(Err(payload)),
+            }
+            Ok(())
+        });
+        OCamlFuture { cell, queue: Arc::clone(&self.0) }
+    }
+
+    /// For OCaml's scheduler: resolves the promises whose completions are in the queue, and starts the
+    /// calls. What is added meanwhile waits for the next time.
+    ///
+    /// # Errors
+    ///
+    /// The exception of a function of OCaml's that resolves or cancels; others stay in the queue.
+    /// [`Forked`](AttachError::Forked) in the child of a fork.
+    pub fn run(&self, lock: &mut DomainLock) -> Result<(), CallError> {
+        /// Has the descriptor readable if there is more.
+        struct Ends<'q>(&'q Queue);
+        impl Drop for Ends<'_> {
+            fn drop(&mut self) {
+                if !self.0.is_left_behind() {
+                    self.0.signal_if_needed(&mut locked(&self.0.state));
+                }
+            }
+        }
+        if self.0.is_left_behind() {
+            return Err(AttachError::Forked.into());
+        }
+        let _ends = Ends(&self.0);
+        for _ in 0..self.0.begin_run() {
+            let Some(work) = locked(&self.0.state).work.pop_front() else { break };
+            work(lock)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the queue: what is in it, and what is added later, is dropped. Call this when OCaml's
+    /// scheduler has ended.
+    pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// The Rust side of a promise of OCaml's: [`CompletionQueue::completion`]. It is resolved once, from any
+/// thread, without OCaml's lock.
+///
+/// If it is dropped, for instance because a task was cancelled, OCaml's promise is rejected with
+/// `Failure`.
+#[must_use = "if it is dropped, OCaml's promise is rejected"]
+pub struct Completion<T: Send + Sync + 'static> {
+    /// `None` when it is resolved.
+    resolve: Option<Boxroot<Resolve<T>>>,
+    queue: Arc<Queue>,
+}
+
+impl<T: Send + Sync> fmt::Debug for Completion<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Completion").finish_non_exhaustive()
+    }
+}
+
+impl<T: Send + Sync> Completion<T> {
+    /// Resolves OCaml's promise: with the value, which is converted on OCaml's thread, or with the
+    /// exception that the error is, as for a function that OCaml called. If the conversion fails or
+    /// panics, OCaml gets the exception `Failure`.
+    pub fn resolve<R, E>(mut self, result: Result<R, E>)
+    where
+        R: ToOCaml<T> + Send + 'static,
+        E: Into<Box<dyn Error + Send + Sync>> + Send + 'static,
+    {
+        if let Some(resolve) = self.resolve.take() {
+            self.queue.post(move |lock| {
+                let convert = || -> Result<Boxroot<T>, Box<dyn Error>> {
+                    match result {
+                        Ok(value) => Ok(value.to_ocaml(lock)?),
+                        Err(error) => Err(Into::<Box<dyn Error + Send + Sync>>::into(error)),
+                    }
+                };
+                let result = catch_unwind(AssertUnwindSafe(convert));
+                let result = result.unwrap_or_else(|payload| Err(panic_message(payload).into()));
+                finish(lock, &resolve, result)
+            });
+        }
+    }
+}
+
+impl<T: Send + Sync> Drop for Completion<T> {
+    fn drop(&mut self) {
+        if let Some(resolve) = self.resolve.take() {
+            let why = "Rust has dropped the Completion of this promise";
+            self.queue.post(move |lock| finish(lock, &resolve, Err(why.into())));
+        }
+    }
+}
+
+/// Calls OCaml with the result of Rust.
+fn finish<T: 'static>(
+    lock: &mut DomainLock,
+    resolve: &Boxroot<Resolve<T>>,
+    result: Result<Boxroot<T>, Box<dyn Error>>,
+) -> Result<(), CallError> {
+    let result = match result {
+        Ok(value) => Ok(value),
+        Err(error) => Err(exception_of(lock, &*error)?),
+    };
+    let result: Boxroot<Result<T, OCamlException>> = result.to_ocaml(lock)?;
+    resolve.call(lock, &result)?;
+    Ok(())
+}
+
+/// The exception that the error is, or `Failure`.
+fn exception_of(
+    lock: &mut DomainLock,
+    error: &(dyn Error + 'static),
+) -> Result<Boxroot<OCamlException>, CallError> {
+    let exception = match exception_inside(lock, error) {
+        Some(exception) => exception,
+        None => Failure(error.to_string()).exception(lock)?,
+    };
+    let value = exception.value().ok_or(AttachError::OutOfMemory)?;
+    Ok(value.clone_in(lock)?)
+}
+
+/// The result of OCaml, for Rust.
+fn received<T, R: FromOCaml<T>>(
+    lock: &DomainLock,
+    result: &RootRef<Result<T, OCamlException>>,
+) -> Result<R, CallError> {
+    match result.to_rust::<Result<R, Boxroot<OCamlException>>>(lock)? {
+        Ok(value) => Ok(value),
+        // SAFETY: the root has a live exception.
+        Err(exception) => Err(unsafe { Exception::raised(lock, exception.get(lock).raw()) }.into()),
+    }
+}
+
+/// The future of a [call](CompletionQueue::call). If it is dropped before it has a result, OCaml's
+/// promise is cancelled.
+#[must_use = "if it is dropped, the promise is cancelled"]
+pub struct OCamlFuture<R> {
+    cell: Arc<Cell<R>>,
+    queue: Arc<Queue>,
+}
+
+impl<R> fmt::Debug for OCamlFuture<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OCamlFuture").finish_non_exhaustive()
+    }
+}
+
+impl<R> Future for OCamlFuture<R> {
+    type Output = Result<R, CallError>;
+
+    /// # Panics
+    ///
+    /// If the closure of the call panicked, with its payload; and if the future has returned its result
+    /// before.
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        if self.queue.is_left_behind() {
+            return Poll::Ready(Err(AttachError::Forked.into()));
+        }
+        let new = context.waker().clone();
+        let mut state = locked(&self.cell.state);
+        if let CellState::Waiting(waker, _) = &mut *state {
+            let before = waker.replace(new);
+            drop(state);
+            drop(before); // code of the program, without the mutex
+            return Poll::Pending;
+        }
+        let CellState::Done(result) = mem::replace(&mut *state, CellState::Over) else {
+            drop(state);
+            panic!("a future was polled after its end");
+        };
+        drop(state);
+        Poll::Ready(result.unwrap_or_else(|payload| resume_unwind(payload)))
+    }
+}
+
+impl<R> Drop for OCamlFuture<R> {
+    fn drop(&mut self) {
+        if self.queue.is_left_behind() {
+            return;
+        }
+        let state = mem::replace(&mut *locked(&self.cell.state), CellState::Over);
+        if let CellState::Waiting(_, Some(cancel)) = state {
+            self.queue.post(move |lock| Ok(cancel.call(lock).map(|_| ())?));
+        }
+    }
+}
+
+/// Where OCaml leaves a result for Rust.
+struct Cell<R> {
+    state: Mutex<CellState<R>>,
+}
+
+enum CellState<R> {
+    /// With the function that cancels, if OCaml has started.
+    Waiting(Option<Waker>, Option<Boxroot<Cancel>>),
+    Done(thread::Result<Result<R, CallError>>),
+    /// Rust has the result, or does not want it.
+    Over,
+}
+
+impl<R> Cell<R> {
+    fn is_dropped(&self) -> bool {
+        matches!(*locked(&self.state), CellState::Over)
+    }
+
+    /// OCaml has started, and waits to be cancelled.
+    fn started(&self, lock: &mut DomainLock, cancel: Boxroot<Cancel>) -> Result<(), CallError> {
+        match &mut *locked(&self.state) {
+            CellState::Waiting(_, place) => {
+                *place = Some(cancel);
+                return Ok(());
+            }
+            CellState::Done(_) => return Ok(()),
+            CellState::Over => {}
+        }
+        cancel.call(lock)?;
+        Ok(())
+    }
+
+    /// The first result counts.
+    fn complete(&self, result: thread::Result<Result<R, CallError>>) {
+        let mut state = locked(&self.state);
+        if !matches!(*state, CellState::Waiting(..)) {
+            drop(state);
+            drop(result);
+            return;
+        }
+        let before = mem::replace(&mut *state, CellState::Done(result));
+        drop(state);
+        if let CellState::Waiting(Some(waker), _) = before {
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
+                mem::forget(payload); // its drop may panic, too
+            }
+        }
+    }
+}
+
+/// What can complete a future. It may be dropped in a collection.
+struct Sender<R>(Arc<Cell<R>>);
+
+impl<R> Drop for Sender<R> {
+    fn drop(&mut self) {
+        self.0.complete(Ok(Err(CallError::Unresolved)));
+    }
+}
+
+/// Something to do under OCaml's lock, on the thread of the scheduler.
+type Work = Box<dyn FnOnce(&mut DomainLock) -> Result<(), CallError> + Send>;
+
+struct Queue {
+    state: Mutex<QueueState>,
+    /// Has a byte to be read if `QueueState::is_signalled`.
+    reader: UnixStream,
+    writer: UnixStream,
+    /// Of forks: in the child of one, the mutex may be locked for ever, and the descriptors are the
+    /// parent's.
+    generation: u32,
+}
+
+#[derive(Default)]
+struct QueueState {
+    work: VecDeque<Work>,
+    is_signalled: bool,
+    is_closed: bool,
+}
+
+impl Queue {
+    fn is_left_behind(&self) -> bool {
+        self.generation != generation()
+    }
+
+    fn post(&self, work: impl FnOnce(&mut DomainLock) -> Result<(), CallError> + Send + 'static) {
+        if self.is_left_behind() {
+            return;
+        }
+        let work: Work = Box::new(work);
+        let mut state = locked(&self.state);
+        if state.is_closed {
+            drop(state);
+            return; // and drops the work, without the mutex
+        }
+        state.work.push_back(work);
+        self.signal_if_needed(&mut state);
+    }
+
+    /// Under the mutex, so that there is never more than one byte.
+    fn signal_if_needed(&self, state: &mut QueueState) {
+        if !state.is_signalled && !state.work.is_empty() {
+            state.is_signalled = (&self.writer).write_all(&[0]).is_ok();
+        }
+    }
+
+    /// How much there is to do.
+    fn begin_run(&self) -> usize {
+        let mut state = locked(&self.state);
+        if mem::take(&mut state.is_signalled) {
+            let _ = (&self.reader).read(&mut [0]);
+        }
+        state.work.len()
+    }
+
+    fn close(&self) {
+        if !self.is_left_behind() {
+            let mut state = locked(&self.state);
+            state.is_closed = true;
+            let work = mem::take(&mut state.work);
+            drop(state);
+            drop(work);
+        }
+    }
+}
+
+/// All queues, for a shutdown. The mutex is only locked under the lock of a domain, so that it is free in
+/// the child of a fork that may use OCaml.
+static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
+
+/// At the end of a shutdown, on the thread that has the lock: nobody will run them.
+pub(crate) fn close_all() {
+    let all: Vec<_> = locked(&QUEUES).iter().filter_map(Weak::upgrade).collect();
+    all.iter().for_each(|queue| queue.close());
+}
+
+/// The generation of forks of this process.
+fn generation() -> u32 {
+    // SAFETY: no precondition.
+    unsafe { ffi::obx_generation() }
+}
+
+/// No code of the program runs under a mutex of this module, so none is poisoned.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
