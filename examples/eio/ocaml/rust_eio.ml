@@ -1,0 +1,37 @@
+(* Promises between Eio and Rust. Copy this file. *)
+
+type 'a resolve = ('a, exn) result -> unit
+type cancel = unit -> unit
+
+(* What Rust has called, and is to run in fibers. A function that Rust calls cannot start a fiber by
+   itself, because an effect does not pass through Rust. *)
+let calls : (unit -> unit) Queue.t = Queue.create ()
+
+(* To be called once, in Eio's event loop. From now on, [run] runs Rust's CompletionQueue when there
+   is something in it; its descriptor tells when. *)
+let serve ~sw descriptor run =
+  let descriptor : Unix.file_descr = Obj.magic (descriptor : int) in
+  let rec serve () =
+    Eio_unix.await_readable descriptor;
+    run ();
+    while not (Queue.is_empty calls) do Eio.Fiber.fork ~sw (Queue.take calls) done;
+    serve ()
+  in
+  Eio.Fiber.fork_daemon ~sw serve
+
+(* Waits for Rust. [start] starts what is waited for, and returns how to cancel it. *)
+let of_rust (start : 'a resolve -> cancel) =
+  let promise, resolver = Eio.Promise.create () in
+  let cancel = start (Eio.Promise.resolve resolver) in
+  try Eio.Promise.await_exn promise
+  with Eio.Cancel.Cancelled _ as exn -> cancel (); raise exn
+
+(* Calls [f] in a fiber, and gives its result to Rust. The result cancels the fiber. *)
+let to_rust f (resolve : 'a resolve) : cancel =
+  let is_cancelled, cancel = Eio.Promise.create () in
+  let cancelled () = Eio.Promise.await is_cancelled; raise Exit in
+  let fiber () =
+    resolve (match Eio.Fiber.first f cancelled with value -> Ok value | exception exn -> Error exn)
+  in
+  Queue.add fiber calls;
+  fun () -> Eio.Promise.resolve cancel ()
