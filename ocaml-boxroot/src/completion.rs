@@ -1,7 +1,8 @@
 //! Promises across the border: [`CompletionQueue`].
 //!
-//! A queue holds work for the thread that runs OCaml's scheduler, and a descriptor wakes the scheduler. OCaml's
-//! promises are nothing but functions here, so no scheduler is part of this crate.
+//! A queue holds work for the thread that runs OCaml's scheduler, and a descriptor wakes the
+//! scheduler. OCaml's promises are nothing but functions here, so no scheduler is part of this
+//! crate.
 
 use crate::call::enter::panic_message;
 use crate::exceptions::Failure;
@@ -36,34 +37,36 @@ pub type Cancel = Function<(), ()>;
 ///
 /// * OCaml waits for Rust: OCaml gives Rust a function that resolves a promise. Rust makes a
 ///   [`Completion`] of it, which any thread [resolves](Completion::resolve) later.
-/// * Rust waits for OCaml: [`call`](CompletionQueue::call) has the scheduler's thread start something,
-///   and returns an [`OCamlFuture`].
+/// * Rust waits for OCaml: [`call`](CompletionQueue::call) has the scheduler's thread start
+///   something, and returns an [`OCamlFuture`].
 ///
 /// Neither needs OCaml's lock. What is to be done by OCaml lies in the queue until OCaml calls
 /// [`run`](CompletionQueue::run). While there is something, the queue's [descriptor](AsFd) is
-/// readable, so the scheduler waits for that, as for a socket. `examples/lwt` and `examples/eio` have the
-/// few lines of OCaml that do so, and the guide explains them (`docs/guide/async.md`).
+/// readable, so the scheduler waits for that, as for a socket. `examples/lwt` and `examples/eio`
+/// have the few lines of OCaml that do so, and the guide explains them (`docs/guide/async.md`).
 ///
 /// A queue belongs to one scheduler. A program usually has one, in a `OnceLock`.
 ///
 /// # Ends
 ///
-/// If the queue is [closed](CompletionQueue::close), by [`Runtime::shutdown`](crate::Runtime::shutdown) for
-/// example, OCaml's promises stay as they are, and futures return
-/// [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage collector finds that a promise
-/// cannot be resolved any more. In the child of a fork, the queue is the parent's: `run` and futures
-/// return [`Forked`](AttachError::Forked), and completions do nothing.
+/// If the queue is [closed](CompletionQueue::close), by
+/// [`Runtime::shutdown`](crate::Runtime::shutdown) for example, OCaml's promises stay as they are,
+/// and futures return [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage
+/// collector finds that a promise cannot be resolved any more. In the child of a fork, the queue is
+/// the parent's: `run` and futures return [`Forked`](AttachError::Forked), and completions do
+/// nothing.
 ///
 /// # Examples
 ///
 /// ```
-/// use ocaml_boxroot::completion::{Cancel, CompletionQueue, Resolve};
+/// use ocaml_boxroot::completion::{CompletionQueue, Resolve};
 /// use ocaml_boxroot::{Boxroot, ConversionError, OCamlInt};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// let queue = CompletionQueue::new(lock).expect("descriptors are left");
 /// // OCaml's `Lwt.wakeup_later_result resolver`, for example.
-/// let resolve = Resolve::<OCamlInt>::from_rust_converting(lock, |_lock, result: Result<i64, Boxroot<_>>| {
+/// let resolve = Resolve::<OCamlInt>::from_rust(lock, |lock, result| {
+///     let result: Result<i64, Boxroot<_>> = result.to_rust(lock)?;
 ///     println!("the promise has the value {:?}", result.ok());
 ///     Ok(())
 /// })?;
@@ -124,21 +127,20 @@ impl CompletionQueue {
     /// Has OCaml start something, and returns the future of its result. OCaml starts it in
     /// [`run`](CompletionQueue::run), also if the future is not polled.
     ///
-    /// `start` gets a function for OCaml, which takes the result. It returns a function of OCaml's that
-    /// cancels: it is called if the future is dropped before it has the result. If the future is dropped
-    /// before `start` is called, `start` is dropped.
+    /// `start` gets a function for OCaml, which takes the result. It returns a function of OCaml's
+    /// that cancels: it is called if the future is dropped before it has the result. If the future
+    /// is dropped before `start` is called, `start` is dropped.
     ///
     /// # Errors
     ///
-    /// This function has none. The future returns an exception that OCaml resolves with, an error of
-    /// `start`, [`Conversion`](CallError::Conversion) if the result is no `R`, and
+    /// This function has none. The future returns an exception that OCaml resolves with, an error
+    /// of `start`, [`Conversion`](CallError::Conversion) if the result is no `R`, and
     /// [`Unresolved`](CallError::Unresolved). If `start` panics, so does the poll of the future.
     ///
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::completion::{Cancel, CompletionQueue, Resolve};
-    /// use ocaml_boxroot::{Boxroot, CallError, DomainLock, OCamlString};
+    /// use ocaml_boxroot::{CallError, CompletionQueue};
     ///
     /// # mod web {
     /// #     use ocaml_boxroot::completion::{Cancel, Resolve};
@@ -192,8 +194,8 @@ impl CompletionQueue {
         OCamlFuture { cell, queue: Arc::clone(&self.0) }
     }
 
-    /// For OCaml's scheduler: resolves the promises whose completions are in the queue, and starts the
-    /// calls. What is added meanwhile waits for the next time.
+    /// For OCaml's scheduler: resolves the promises whose completions are in the queue, and starts
+    /// the calls. What is added meanwhile waits for the next time.
     ///
     /// # Errors
     ///
@@ -216,6 +218,9 @@ impl CompletionQueue {
         for _ in 0..self.0.begin_run() {
             let Some(work) = locked(&self.0.state).work.pop_front() else { break };
             work(lock)?;
+            if self.0.is_left_behind() {
+                return Err(AttachError::Forked.into()); // the work has forked
+            }
         }
         Ok(())
     }
@@ -227,8 +232,8 @@ impl CompletionQueue {
     }
 }
 
-/// The Rust side of a promise of OCaml's: [`CompletionQueue::completion`]. It is resolved once, from any
-/// thread, without OCaml's lock.
+/// The Rust side of a promise of OCaml's: [`CompletionQueue::completion`]. It is resolved once,
+/// from any thread, without OCaml's lock.
 ///
 /// If it is dropped, for instance because a task was cancelled, OCaml's promise is rejected with
 /// `Failure`.
@@ -338,8 +343,8 @@ impl<R> Future for OCamlFuture<R> {
 
     /// # Panics
     ///
-    /// If the closure of the call panicked, with its payload; and if the future has returned its result
-    /// before.
+    /// If the closure of the call panicked, with its payload; and if the future has returned its
+    /// result before.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if self.queue.is_left_behind() {
             return Poll::Ready(Err(AttachError::Forked.into()));
@@ -498,8 +503,8 @@ impl Queue {
     }
 }
 
-/// All queues, for a shutdown. The mutex is only locked under the lock of a domain, so that it is free in
-/// the child of a fork that may use OCaml.
+/// All queues, for a shutdown. The mutex is only locked under the lock of a domain, so that it is
+/// free in the child of a fork that may use OCaml.
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
 /// At the end of a shutdown, on the thread that has the lock: nobody will run them.

@@ -1,5 +1,6 @@
-//! `CompletionQueue`: promises of OCaml that Rust resolves, and futures of Rust that OCaml resolves. The tests run
-//! the queue themselves; `examples/lwt` and `examples/eio` have schedulers of OCaml's.
+//! `CompletionQueue`: promises of OCaml that Rust resolves, and futures of Rust that OCaml
+//! resolves. The tests run the queue themselves; `examples/lwt` and `examples/eio` have schedulers
+//! of OCaml's.
 
 use crate::support::process::in_a_child;
 use crate::support::safe::*;
@@ -94,7 +95,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
 }
 
 fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    Pin::new(future).poll(&mut Context::from_waker(Waker::noop()))
+    let waker = Waker::from(Arc::new(Unparks(thread::current())));
+    Pin::new(future).poll(&mut Context::from_waker(&waker))
 }
 
 type Number = Result<i64, ConversionError>;
@@ -113,7 +115,8 @@ impl ToOCaml<OCamlInt> for Panics {
 test!(completion_resolves_a_promise, || {
     with_ocaml(|lock| {
         let queue = queue(lock);
-        let ends: [(&str, fn(Completion<OCamlInt>)); 6] = [
+        type End = fn(Completion<OCamlInt>);
+        let ends: [(&str, End); 6] = [
             ("Ok(42)", |completion| completion.resolve(Number::Ok(42))),
             (r#"Err("Not_found")"#, |completion| completion.resolve(Err::<i64, _>(NotFound))),
             (r#"Err("Failure(\"text\")")"#, |completion| completion.resolve(Err::<i64, _>("text"))),
@@ -421,9 +424,32 @@ test!(queue_in_the_child_of_a_fork, || {
             unsafe { libc::_exit(0) };
         });
         drop(dropped);
+        // What the queue runs forks: in the child, the rest is not run.
+        let queue = Arc::new(queue);
+        let in_child = Arc::clone(&queue);
+        let forks = Resolve::<OCamlInt>::from_rust(lock, move |lock, _| {
+            // SAFETY: the child only runs what this test does, and ends.
+            if unsafe { libc::fork() } == 0 {
+                let error = in_child.run(lock).unwrap_err();
+                assert!(matches!(error, CallError::Attach(AttachError::Forked)), "{error:?}");
+            }
+            Ok(())
+        });
+        queue.completion(forks.unwrap()).resolve(Number::Ok(1));
         completion.unwrap().resolve(Number::Ok(2));
         assert!(is_readable(&queue, false));
-        queue.run(lock).unwrap();
+        let parent = std::process::id();
+        let result = queue.run(lock);
+        if std::process::id() != parent {
+            let is_forked = matches!(result, Err(CallError::Attach(AttachError::Forked)));
+            // SAFETY: ends the process.
+            unsafe { libc::_exit(i32::from(!is_forked || results.try_recv().is_ok())) };
+        }
+        result.unwrap();
         assert_eq!(results.recv(), Ok(Ok(2)));
+        let mut status = -1;
+        // SAFETY: there is one child, and `status` is valid.
+        assert!(unsafe { libc::waitpid(-1, &mut status, 0) } > 0);
+        assert_eq!(status, 0);
     });
 });
