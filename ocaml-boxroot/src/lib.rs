@@ -228,6 +228,8 @@ mod readme {}
 /// The pages of the guide that have whole examples of Rust.
 #[cfg(doctest)]
 mod guide {
+    #[doc = include_str!("../../docs/guide/async.md")]
+    mod asynchronous {}
     #[doc = include_str!("../../docs/guide/calls.md")]
     mod calls {}
     #[doc = include_str!("../../docs/guide/debugging.md")]
@@ -242,6 +244,8 @@ mod guide {
     mod first_steps_rust {}
     #[doc = include_str!("../../docs/guide/lock.md")]
     mod lock {}
+    #[doc = include_str!("../../docs/guide/parallel.md")]
+    mod parallel {}
     #[doc = include_str!("../../docs/guide/promises.md")]
     mod promises {}
     #[doc = include_str!("../../docs/guide/threads.md")]
