@@ -206,6 +206,17 @@ extern "C" {
         length: usize,
         size: usize,
     ) -> Value;
+    /// A bigarray of a kind and a layout, with this data, `size` bytes, which belongs to `owner`, a
+    /// `held` of `obx_alloc_box`. The finaliser of the last bigarray with the data drops it. 0 if
+    /// out of memory; then the caller keeps the owner.
+    pub fn obx_own_bigarray(
+        flags: c_int,
+        owner: *mut c_void,
+        data: *mut c_void,
+        size: usize,
+        dimensions: usize,
+        sizes: *const usize,
+    ) -> Value;
 }
 
 // `c/runtime.c`.

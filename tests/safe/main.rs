@@ -11,6 +11,7 @@
 mod support;
 
 mod boxes;
+mod buffers;
 mod closures;
 mod collections;
 mod completions;

@@ -315,6 +315,27 @@ let () =
   register "ints" (fun () -> Bigarray.(Array1.of_array int c_layout [| min_int; -1; max_int |]));
   register "chars" (fun () -> Bigarray.(Array1.of_array char c_layout [| 'a'; '\255' |]));
   register "slice" (fun a -> Bigarray.Array1.sub a 2 3);
+  register "part" (fun n (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) ->
+      let open Bigarray in
+      let all = genarray_of_array1 a in
+      match n with
+      | 0 -> genarray_of_array1 (Array1.sub a 1 3)
+      | 1 -> Genarray.sub_left all 1 3
+      | 2 -> Genarray.slice_left (reshape all [| 1; Array1.dim a |]) [| 0 |]
+      | 3 -> Genarray.(change_layout (sub_right (change_layout all fortran_layout) 2 3) c_layout)
+      | _ -> Genarray.sub_left (reshape all [| Array1.dim a; 1 |]) 1 3);
+  register "behaves" (fun (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) ->
+      let open Bigarray in
+      let own = Array1.create float64 c_layout (Array1.dim a) in
+      Array1.blit a own;
+      let same b = compare a b = 0 && compare b a = 0 && a = b && Hashtbl.hash a = Hashtbl.hash b in
+      let marshalled : (float, float64_elt, c_layout) Array1.t =
+        Marshal.(from_string (to_string a []) 0) in
+      let same_before = same own && same marshalled in
+      own.{0} <- own.{0} +. 1.;
+      Array1.fill marshalled 7.;
+      same_before && compare a own < 0 && compare own a > 0 && a.{0} <> 7.);
+  register "write_number" (fun (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) i x -> a.{i} <- x);
   register "sum_of_floats" (fun a ->
       let sum = ref 0. in
       for i = 0 to Bigarray.Array1.dim a - 1 do sum := !sum +. (Bigarray.Array1.get (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) i) done;

@@ -142,12 +142,13 @@ static __thread bool in_finaliser;
 
 int obx_in_finaliser(void) { return in_finaliser; }
 
-static void drop_held(value box) {
-  struct obx_held *held = *held_by(box);
+void obx_drop(struct obx_held *held) {
   in_finaliser = true;
   held->drop(held);
   in_finaliser = false;
 }
+
+static void drop_held(value box) { obx_drop(*held_by(box)); }
 
 /* OCaml raises exceptions for comparison and marshalling, because there are no functions for them.
    There is no function for hashing either, so all blocks have the same hash. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Bigarrays, for types/bigarray.rs. Nothing here raises. */
+#define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,8 +10,9 @@
 
 #include <caml/bigarray.h>
 #include <caml/custom.h>
+#include <caml/version.h>
 
-extern struct custom_operations const caml_ba_ops; /* declared in no header */
+#include "obx.h"
 
 /* types/bigarray.rs uses these numbers. */
 _Static_assert(CAML_BA_FLOAT32 == 0 && CAML_BA_FLOAT64 == 1 && CAML_BA_SINT8 == 2 &&
@@ -20,6 +23,7 @@ _Static_assert(CAML_BA_FLOAT32 == 0 && CAML_BA_FLOAT64 == 1 && CAML_BA_SINT8 == 
 _Static_assert(CAML_BA_COMPLEX32 == 10 && CAML_BA_COMPLEX64 == 11 && CAML_BA_C_LAYOUT == 0 &&
                  CAML_BA_FORTRAN_LAYOUT == 0x100,
                "the kinds without elements in Rust, and the layouts");
+_Static_assert(CAML_BA_MAX_NUM_DIMS == 16, "the number of dimensions");
 
 int obx_ba_kind(value array) { return Caml_ba_array_val(array)->flags & CAML_BA_KIND_MASK; }
 int obx_ba_layout(value array) { return Caml_ba_array_val(array)->flags & CAML_BA_LAYOUT_MASK; }
@@ -42,5 +46,63 @@ value obx_alloc_bigarray(int flags, void const *data, size_t length, size_t size
   header->flags = flags | CAML_BA_MANAGED;
   header->proxy = NULL;
   header->dim[0] = (intnat)length;
+  return array;
+}
+
+/* ---- bigarrays whose data a Rust value owns ---- */
+
+/* What such a bigarray shares with those that OCaml makes of it (`sub`, `slice_left`, `reshape` and
+   so on). OCaml makes a proxy for bigarrays of one memory, counts them in it, and gives each the
+   operations of the first. There is one from the start here, because it has the owner. */
+struct shared {
+  struct caml_ba_proxy proxy;
+  struct obx_held *owner;
+};
+
+/* Whether no other bigarray has this proxy. OCaml 4 runs finalisers under its lock. */
+static bool is_last(struct caml_ba_proxy *proxy) {
+#if OCAML_VERSION >= 50000
+  return atomic_fetch_sub(&proxy->refcount, 1) == 1;
+#else
+  return --proxy->refcount == 0;
+#endif
+}
+
+static void finalise(value array) {
+  struct shared *shared = (struct shared *)Caml_ba_array_val(array)->proxy;
+  if (!is_last(&shared->proxy)) return;
+  obx_drop(shared->owner);
+  free(shared);
+}
+
+/* As OCaml's own, but for the finaliser. So OCaml compares and hashes these bigarrays as others,
+   and what it unmarshals is one of its own. */
+static struct custom_operations const operations = {
+  .identifier = "_bigarr02",
+  .finalize = finalise,
+  .compare = caml_ba_compare,
+  .hash = caml_ba_hash,
+  .serialize = caml_ba_serialize,
+  .deserialize = caml_ba_deserialize,
+};
+
+/* A bigarray of this kind and layout, with this data, `size` bytes, which belongs to `owner`. May
+   run the GC. 0 if out of memory; then the caller keeps the owner. */
+value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t size,
+                       size_t dimensions, size_t const *sizes) {
+  struct shared *shared = malloc(sizeof *shared);
+  if (shared == NULL) return 0;
+  shared->owner = owner;
+  shared->proxy.refcount = 1;
+  shared->proxy.data = data;
+  shared->proxy.size = 0; /* as OCaml has it, unless a file is mapped */
+  value array = caml_alloc_custom_mem((struct custom_operations *)&operations,
+                                      SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), size);
+  struct caml_ba_array *header = Caml_ba_array_val(array);
+  header->data = data;
+  header->num_dims = (intnat)dimensions;
+  header->flags = flags | CAML_BA_MANAGED;
+  header->proxy = &shared->proxy;
+  for (size_t i = 0; i < dimensions; i++) header->dim[i] = (intnat)sizes[i];
   return array;
 }

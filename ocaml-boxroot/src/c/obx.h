@@ -82,9 +82,12 @@ value ocaml_boxroot_finish(value result);
 /* Calls the Rust function in a box. The result is for ocaml_boxroot_finish. */
 typedef value obx_call(value box, value const *arguments, size_t count);
 
-/* The first part of the memory that a box owns. */
+/* The first part of the memory that a box owns, and of the owner of a bigarray's data. */
 struct obx_held {
   void (*drop)(struct obx_held *); /* drops the whole. Does not unwind */
 };
+
+/* Drops the whole, in a finaliser. */
+void obx_drop(struct obx_held *held);
 
 #endif

@@ -1,12 +1,15 @@
 //! Bigarrays.
 
 use super::block::made;
+use super::boxed::Holder;
 use super::form::{custom_name, Form};
 use super::markers::{OCamlChar, OCamlFloat, OCamlInt, OCamlInt32, OCamlInt64, OCamlNativeint};
 use super::memory::collect;
 use super::number::is_ocaml_int;
 use super::{FromOCaml, Invariant, Made, ToOCaml};
-use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, Value};
+use crate::{
+    ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, RootRef, Value,
+};
 use std::ffi::c_int;
 use std::fmt;
 use std::marker::PhantomData;
@@ -25,9 +28,10 @@ use std::sync::atomic::{
 /// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
 /// | [`OCamlChar`] (`u8`) | `char` |
 ///
-/// Vectors, slices and arrays of Rust are copied to it, and it is copied to vectors. Bigarrays of
-/// [two](OCamlArray2) and [three](OCamlArray3) dimensions, or of [any number](OCamlGenarray), are
-/// other types, as in OCaml.
+/// Vectors, slices and arrays of Rust are copied to it, and it is copied to vectors. Without a
+/// copy, OCaml takes a vector [over](Bigarray::from_owner), and Rust sees [cells](RootRef::cells).
+/// Bigarrays of [two](OCamlArray2) and [three](OCamlArray3) dimensions, or of [any
+/// number](OCamlGenarray), are other types, as in OCaml.
 ///
 /// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change
 /// them at any time. Therefore Rust gets a slice of cells, which are read and written one by one,
@@ -103,22 +107,23 @@ marker! {
 
 /// Which of OCaml's modules declares the type: the first parameter of [`Bigarray`].
 macro_rules! dimensions {
-    ($($name:ident $count:expr;)+) => {$(
+    ($($name:ident $count:expr, $sizes:ty;)+) => {$(
         #[doc = concat!("For [`Bigarray`]: a `Bigarray.", stringify!($name), ".t`.")]
         #[derive(Debug)]
         pub enum $name {}
 
         impl sealed::Dimensions for $name {
             const COUNT: Option<usize> = $count;
+            type Sizes = $sizes;
         }
     )+};
 }
 
 dimensions! {
-    Array1 Some(1);
-    Array2 Some(2);
-    Array3 Some(3);
-    Genarray None;
+    Array1 Some(1), [usize; 1];
+    Array2 Some(2), [usize; 2];
+    Array3 Some(3), [usize; 3];
+    Genarray None, Vec<usize>;
 }
 
 impl sealed::Layout for CLayout {
@@ -138,6 +143,8 @@ mod sealed {
     pub trait Dimensions {
         /// How many there are, if the type says it.
         const COUNT: Option<usize>;
+        /// The sizes of the dimensions.
+        type Sizes: AsRef<[usize]>;
     }
 
     pub trait Layout {
@@ -167,7 +174,7 @@ mod sealed {
         /// The second parameter of the bigarray's type.
         type Elt: Known<Self::Ocaml, Element = Self>;
         /// The element's type in Rust.
-        type Rust: Copy;
+        type Rust: Copy + Send;
         /// The atomic type of the same size and alignment.
         type Cell;
         fn load(cell: &Self::Cell) -> Self::Rust;
@@ -356,6 +363,142 @@ elements! {
     OCamlChar: Int8UnsignedElt<OCamlChar>, u8, AtomicU8;
 }
 
+/// # Rust's memory
+///
+/// OCaml can take over memory that Rust filled. The owner, such as a vector, is dropped when OCaml
+/// has collected the bigarray, and all bigarrays that OCaml made of it (`sub`, `slice_left`,
+/// `reshape` and so on).
+///
+/// The owner is of any type that can give a `&mut` slice, because OCaml writes to its bigarrays:
+/// `Vec<T>`, `Box<[T]>`, `[T; N]`, `bytes::BytesMut`, or a type of the program around a mapped
+/// file. Owners that share their memory with others, such as `Arc<[T]>` and `bytes::Bytes`, cannot
+/// give one: OCaml has no bigarrays that it only reads, and the others would see the memory change
+/// behind a `&[T]`. Where such an owner is the only one, it becomes one that can
+/// (`bytes::Bytes::try_into_mut`).
+impl<A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<Array1, A, B, L> {
+    /// Gives the elements of `owner` to OCaml, without a copy. The collector may run.
+    ///
+    /// The owner is dropped once, inside a collection, on any thread. The rules for its `drop` are
+    /// those of [`OCamlBox`](crate::markers::OCamlBox). An owner that is left at the end of OCaml
+    /// is not dropped.
+    ///
+    /// OCaml collects more often the more memory such bigarrays have, as with its own. Where the
+    /// elements are OCaml's integers, OCaml does not see the highest bits.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): the owner is dropped.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::bigarray::{Bigarray, OCamlArray1};
+    /// use ocaml_boxroot::Boxroot;
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let samples: Boxroot<OCamlArray1<f64>> = Bigarray::from_owner(lock, vec![0.5; 1 << 17])?;
+    /// let cells = samples.cells(lock);
+    /// // Other threads can read and write them while OCaml runs, too.
+    /// lock.release(|| std::thread::scope(|scope| {
+    ///     for part in cells.chunks(1 << 16) {
+    ///         scope.spawn(|| part.iter().for_each(|cell| cell.set(2. * cell.get())));
+    ///     }
+    /// }));
+    /// assert_eq!(samples.get(lock).cells()[100_000].get(), 1.);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("caml_ba_alloc", "CAML_BA_EXTERNAL"))]
+    #[track_caller]
+    pub fn from_owner<O>(lock: &mut DomainLock, owner: O) -> Result<Boxroot<Self>, ConversionError>
+    where
+        O: AsMut<[Rust<A, B>]> + Send + 'static,
+    {
+        own(lock, owner, None)
+    }
+}
+
+impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<D, A, B, L> {
+    /// As [`from_owner`](Bigarray::from_owner), for a bigarray of these dimensions: an array of
+    /// their sizes, or a vector for an [`OCamlGenarray`]. The elements are in the order of memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`from_owner`](Bigarray::from_owner).
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many elements, or more than 16 dimensions.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::bigarray::{Bigarray, OCamlArray2};
+    /// use ocaml_boxroot::Boxroot;
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let numbers = vec![1, 2, 3, 4, 5, 6].into_boxed_slice();
+    /// let matrix: Boxroot<OCamlArray2<i32>> = Bigarray::from_owner_shaped(lock, numbers, [2, 3])?;
+    /// assert_eq!(matrix.get(lock).dimensions(), [2, 3]);
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn from_owner_shaped<O>(
+        lock: &mut DomainLock,
+        owner: O,
+        dimensions: D::Sizes,
+    ) -> Result<Boxroot<Self>, ConversionError>
+    where
+        O: AsMut<[Rust<A, B>]> + Send + 'static,
+    {
+        own(lock, owner, Some(dimensions.as_ref()))
+    }
+}
+
+/// The type in Rust of a bigarray's elements.
+type Rust<A, B> = <<B as sealed::Known<A>>::Element as sealed::Element>::Rust;
+
+/// A bigarray of the owner's elements. Without sizes, it has one dimension.
+#[track_caller]
+fn own<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout, O>(
+    lock: &mut DomainLock,
+    owner: O,
+    sizes: Option<&[usize]>,
+) -> Result<Boxroot<Bigarray<D, A, B, L>>, ConversionError>
+where
+    O: AsMut<[Rust<A, B>]> + Send + 'static,
+{
+    let mut owner = Holder::new(owner);
+    let elements = owner.value().as_mut();
+    let (data, length, bytes) = (elements.as_mut_ptr(), elements.len(), size_of_val(elements));
+    let sizes = sizes.unwrap_or(std::slice::from_ref(&length));
+    assert!(
+        sizes.len() <= 16 && is_product(length, sizes),
+        "boxroot: {length} elements are no bigarray with the dimensions {sizes:?}"
+    );
+    let (flags, held) = (B::KIND | L::FLAG, owner.give());
+    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
+    // run. The elements are of this kind, and as many as the sizes say, none of which is negative
+    // in OCaml. They are borrowed `&mut` from the owner: nobody else uses them, nor the owner
+    // before its drop, which comes after all bigarrays with the elements. The owner may be dropped
+    // on any thread (`Send`), and the elements may be used there, because they are numbers.
+    let raw = unsafe {
+        ffi::obx_own_bigarray(flags, held, data.cast(), bytes, sizes.len(), sizes.as_ptr())
+    };
+    if raw == 0 {
+        // SAFETY: there is no bigarray, so the owner is nobody's.
+        unsafe { Holder::<O>::take_back(held) };
+    }
+    // SAFETY: `raw` is 0, or a new bigarray of this type.
+    let (value, lock) = unsafe { made(raw, lock) }?;
+    Boxroot::try_new(lock, value)
+}
+
+/// Whether the product of the sizes, none of which is too large for OCaml, is `length`.
+fn is_product(length: usize, sizes: &[usize]) -> bool {
+    sizes.iter().all(|&size| isize::try_from(size).is_ok())
+        && sizes.iter().try_fold(1, |n: usize, &size| n.checked_mul(size)) == Some(length)
+}
+
 /// Whether the value is a bigarray, by its operations.
 fn is_bigarray(value: Value<'_, OCamlAny>) -> bool {
     custom_name(value) == Some(c"_bigarr02")
@@ -391,19 +534,22 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout> Form
     }
 }
 
-impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
-    Value<'_, Bigarray<D, A, B, L>>
+impl<'l, D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
+    Value<'l, Bigarray<D, A, B, L>>
 {
     /// The sizes of the dimensions, in OCaml's order.
     #[doc(alias("Caml_ba_array_val", "caml_ba_alloc"))]
     #[track_caller]
     pub fn dimensions(self) -> Vec<usize> {
         self.checked();
-        // SAFETY: `self` is a live bigarray (type and lifetime), whose dimensions do not change.
-        unsafe {
-            let count = ffi::obx_ba_dimensions(self.raw());
-            (0..count).map(|i| ffi::obx_ba_dimension(self.raw(), i)).collect()
-        }
+        self.sizes().collect()
+    }
+
+    fn sizes(self) -> impl Iterator<Item = usize> + use<'l, D, A, B, L> {
+        // SAFETY: `self` is a live bigarray in 'l (type), whose dimensions do not change.
+        let count = unsafe { ffi::obx_ba_dimensions(self.raw()) };
+        // SAFETY: as above; the iterator has the value.
+        (0..count).map(move |i| unsafe { ffi::obx_ba_dimension(self.raw(), i) })
     }
 }
 
@@ -419,9 +565,10 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<B::Element>] {
+        self.checked();
         // On OCaml 4, the product of the sizes may overflow. The number of elements is the product
         // modulo the word size.
-        let length = self.dimensions().iter().fold(1, |n: usize, size| n.wrapping_mul(*size));
+        let length = self.sizes().fold(1, |n: usize, size| n.wrapping_mul(size));
         let data: *const BigarrayCell<B::Element> = self.data().cast();
         if length == 0 {
             return &[];
@@ -458,5 +605,42 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
             "a bigarray whose memory is not aligned"
         );
         data.cast()
+    }
+}
+
+impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
+    RootRef<Bigarray<D, A, B, L>>
+{
+    /// The elements, in the order of memory, for as long as the root is borrowed: also while the
+    /// collector runs, and on other threads, without the lock.
+    ///
+    /// The memory of a bigarray stays where it is until the collector has found it to be garbage.
+    /// OCaml code must not free it before, as `Bigstring.unsafe_destroy` of the library `core`
+    /// does.
+    ///
+    /// # Panics
+    ///
+    /// As [`Value::cells`].
+    ///
+    /// # Examples
+    ///
+    /// See [`from_owner`](Bigarray::from_owner). A view does not outlive its root:
+    ///
+    /// ```compile_fail,E0505
+    /// # use ocaml_boxroot::{bigarray::OCamlArray1, Boxroot, DomainLock};
+    /// fn first(lock: &mut DomainLock, samples: Boxroot<OCamlArray1<f64>>) -> f64 {
+    ///     let cells = samples.cells(lock);
+    ///     drop(samples);
+    ///     cells[0].get()
+    /// }
+    /// ```
+    #[doc(alias("Caml_ba_data_val"))]
+    #[track_caller]
+    pub fn cells(&self, lock: &DomainLock) -> &[BigarrayCell<B::Element>] {
+        let cells: *const _ = self.get(lock).cells();
+        // SAFETY: the root keeps the bigarray alive, and is not set to another one, while `self` is
+        // borrowed. The memory does not move, and only the bigarray's finaliser frees it: this
+        // crate's shutdown finalises nothing. Cells are atomic, so other threads may change them.
+        unsafe { &*cells }
     }
 }

@@ -7,7 +7,9 @@ use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::TypeId;
+use std::ffi::c_void;
 use std::marker::PhantomData;
+use std::mem::ManuallyDrop;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 marker! {
@@ -55,7 +57,7 @@ marker! {
 )]
 pub trait Implements: Send + Sync + 'static {}
 
-/// The data that a custom block owns, and points to.
+/// The data that a custom block owns, and points to; or the owner of a bigarray's data.
 #[repr(C)]
 struct Held<T> {
     /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part
@@ -66,6 +68,43 @@ struct Held<T> {
     /// The id of `T`.
     id: TypeId,
     value: T,
+}
+
+/// A `Held<T>` on the heap, which is dropped with its holder.
+pub(super) struct Holder<T: 'static>(*mut Held<T>);
+
+impl<T: 'static> Holder<T> {
+    pub(super) fn new(value: T) -> Self {
+        let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
+        Holder(Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value })))
+    }
+
+    /// The value. It stays in its place when the `Held` is given away.
+    pub(super) fn value(&mut self) -> &mut T {
+        // SAFETY: the holder owns the `Held`, and is borrowed as long.
+        unsafe { &mut (*self.0).value }
+    }
+
+    /// The `Held`, which C code drops by its first part.
+    pub(super) fn give(self) -> *mut c_void {
+        ManuallyDrop::new(self).0.cast()
+    }
+
+    /// Takes a `Held` that was given away, and drops it.
+    ///
+    /// # Safety
+    ///
+    /// It is from `give` of a holder of this type, and is not used again.
+    pub(super) unsafe fn take_back(held: *mut c_void) {
+        drop(Holder::<T>(held.cast()))
+    }
+}
+
+impl<T: 'static> Drop for Holder<T> {
+    fn drop(&mut self) {
+        // SAFETY: the `Held` is from a `Box`, and was not given away.
+        drop(unsafe { Box::from_raw(self.0) })
+    }
 }
 
 /// Its address tells the copies of this crate in one process apart. Two libraries (`cdylib`) may
@@ -103,12 +142,10 @@ impl DomainLock {
         value: T,
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
-        let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
-        let held = Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value }));
+        let held = Holder::new(value).give();
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
         // may run. The block owns `held` from now on.
-        let raw =
-            unsafe { ffi::obx_alloc_box(held.cast(), size_of::<Held<T>>().saturating_add(bytes)) };
+        let raw = unsafe { ffi::obx_alloc_box(held, size_of::<Held<T>>().saturating_add(bytes)) };
         // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the
         // token is only borrowed shared.
         Ok((unsafe { Value::from_raw(raw) }, self))
