@@ -172,6 +172,14 @@ extern "C" {
     pub fn obx_in_finaliser() -> c_int;
 }
 
+// `c/weak.c`.
+extern "C" {
+    /// A weak pointer to the value of a root. May run the collector. Does not raise.
+    pub fn obx_alloc_weak(root: *const Value) -> Value;
+    /// Whether the value of a weak pointer is alive, and the value. Does not run the collector.
+    pub fn obx_get_weak(weak: Value, value: &mut Value) -> c_int;
+}
+
 // `c/form.c`.
 extern "C" {
     /// How many arguments the code of a closure takes at once; negative for a tuple; 0 in bytecode.

@@ -103,6 +103,7 @@ mod signals;
 mod stats;
 mod types;
 mod value;
+mod weak;
 
 pub use boxroot::{Boxroot, RootRef};
 #[doc(inline)]
@@ -121,6 +122,7 @@ pub use runtime::Runtime;
 pub use types::{markers, CallError, Exception, FromOCaml, ToOCaml};
 pub(crate) use value::Kind;
 pub use value::Value;
+pub use weak::WeakRoot;
 
 /// C's types of values and roots, and the unsafe functions of [`Value`] and [`DomainLock`], as
 /// traits. The crate `ocaml-boxroot-sys` has the rest of the C library.

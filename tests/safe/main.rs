@@ -37,6 +37,7 @@ mod startup;
 mod statistics;
 mod threads;
 mod types;
+mod weak;
 #[path = "../users/interop/words/ours.rs"]
 mod words;
 

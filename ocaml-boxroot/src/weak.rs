@@ -1,0 +1,87 @@
+use crate::raw::ValueExt;
+use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef, Value};
+use std::fmt;
+use std::marker::PhantomData;
+
+/// A weak root: finds a value as long as something else keeps it alive, and does not keep it alive
+/// itself. A cache can hold values by weak roots.
+///
+/// * The value is gone when a major collection has found that neither a root nor OCaml has it.
+///   Until then [`get`](WeakRoot::get) may find it again, and keeps it alive for this collection.
+/// * OCaml's `Weak` and `Ephemeron` are the same, and see a value go at the same time. So the value
+///   of an [`OCamlBox`](crate::markers::OCamlBox) is dropped after its weak roots are empty.
+/// * Integers and the like are never gone. Nor are values that the program has as constants.
+/// * It is [`Send`] and [`Sync`] if `T` is both. Drop it anywhere, as a [`Boxroot`].
+/// * On OCaml 5.5, a weak root of a lazy value must not be read while another domain forces that
+///   value, nor must OCaml's `Weak` (ocaml/ocaml, issue 14816).
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::{Boxroot, OCamlString, ToOCaml, WeakRoot};
+///
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// let name: Boxroot<OCamlString> = "Ada".to_ocaml(lock)?;
+/// let weak = WeakRoot::new(lock, &name)?;
+/// assert_eq!(weak.get(lock).unwrap().to_string_lossy(), "Ada");
+/// let again: Boxroot<OCamlString> = weak.upgrade(lock).unwrap();
+/// # Ok(()) });
+/// ```
+#[doc(alias("Weak", "Ephemeron", "caml_ephemeron_create", "caml_weak_get"))]
+pub struct WeakRoot<T: ?Sized> {
+    /// A weak pointer of OCaml to a `T`.
+    pointer: Boxroot<Pointer>,
+    _type: PhantomData<*const T>,
+}
+
+/// The marker of the pointer.
+enum Pointer {}
+
+// SAFETY: as for `Boxroot`, which `upgrade` makes: `T` says what other threads may use.
+unsafe impl<T: ?Sized + Send + Sync> Send for WeakRoot<T> {}
+// SAFETY: as for `Send`; a shared reference can only read the pointer.
+unsafe impl<T: ?Sized + Send + Sync> Sync for WeakRoot<T> {}
+
+impl<T: ?Sized> WeakRoot<T> {
+    /// A weak root of the value of another root. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    #[track_caller]
+    pub fn new(lock: &mut DomainLock, root: &RootRef<T>) -> Result<WeakRoot<T>, ConversionError> {
+        let place: *const RootRef<T> = root;
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. The root is borrowed, and a `RootRef` is its cell (`repr(transparent)`).
+        let raw = unsafe { ffi::obx_alloc_weak(place.cast()) };
+        // SAFETY: `raw` is a new weak pointer. The collector has not run since.
+        let pointer = Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })?;
+        Ok(WeakRoot { pointer, _type: PhantomData })
+    }
+
+    /// The value, if it is alive. Until the collector runs again, it stays so.
+    pub fn get<'l>(&self, lock: &'l DomainLock) -> Option<Value<'l, T>> {
+        let mut raw = 1;
+        // SAFETY: the root has a weak pointer, and the token proves that the lock is held.
+        let is_alive = unsafe { ffi::obx_get_weak(self.pointer.get(lock).raw(), &mut raw) } != 0;
+        // SAFETY: `raw` is then the `T` of the root that `new` got, and is valid until the
+        // collector runs, which it does not in 'l.
+        is_alive.then(|| unsafe { Value::from_raw(raw) })
+    }
+
+    /// A root of the value, if it is alive.
+    ///
+    /// # Panics
+    ///
+    /// If memory runs out.
+    #[track_caller]
+    pub fn upgrade(&self, lock: &DomainLock) -> Option<Boxroot<T>> {
+        Some(Boxroot::new(lock, self.get(lock)?))
+    }
+}
+
+impl<T: ?Sized> fmt::Debug for WeakRoot<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WeakRoot({:?})", self.pointer)
+    }
+}
