@@ -91,6 +91,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod boxroot;
+mod cached;
 mod call;
 pub mod completion;
 pub mod domains;

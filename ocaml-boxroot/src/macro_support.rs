@@ -1,6 +1,7 @@
 //! Support for the macros. A program's own names cannot replace these. The safe functions here are
 //! safe for all arguments, because they rely on `Declared`, `Part` and `Public` only.
 
+pub use crate::cached::Cached;
 pub use crate::call::bound::bound_support::*;
 pub use crate::call::enter::{converted, enter, next, raise, result, unrooted, Argument};
 pub use crate::call::registered::{argument_failed, Place, Registered};

@@ -12,6 +12,7 @@ mod support;
 
 mod boxes;
 mod buffers;
+mod cached;
 mod closures;
 mod collections;
 mod completions;
