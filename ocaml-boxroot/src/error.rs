@@ -77,7 +77,7 @@ reasons! {
         /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox)
         /// inside a collection. Roots can be dropped there, and OCaml cannot be used in any other
         /// way. If the `drop` needs OCaml, let it send the work to a thread that attaches.
-        InFinaliser = "OCaml's collector is dropping an OCamlBox on this thread: only roots can be dropped here",
+        InFinaliser = "OCaml's collector is dropping a Rust value on this thread: only roots can be dropped here",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
         /// No OCaml runtime was started. Call [`Runtime::start`](crate::Runtime::start), or

@@ -63,7 +63,7 @@
 //! | `promises.md` | what happens when a root is dropped anywhere, a process forks, a signal arrives |
 //! | `errors.md` | errors by message |
 //! | `which-pointer.md` | [`Value`], [`Boxroot`], [`RootRef`] |
-//! | `bindings.md`, `calls.md`, `types.md`, `exceptions.md` | calling OCaml and being called, conversions, errors |
+//! | `bindings.md`, `calls.md`, `types.md`, `buffers.md`, `exceptions.md` | calling OCaml and being called, conversions, large data, errors |
 //! | `embedding.md` | building a program with OCaml in it, or an OCaml program with Rust in it |
 //! | `debugging.md`, `costs.md` | leaks, misuse, deadlocks; what roots cost |
 //! | `porting.md` | coming from other libraries |
@@ -233,6 +233,8 @@ mod readme {}
 mod guide {
     #[doc = include_str!("../../docs/guide/async.md")]
     mod asynchronous {}
+    #[doc = include_str!("../../docs/guide/buffers.md")]
+    mod buffers {}
     #[doc = include_str!("../../docs/guide/calls.md")]
     mod calls {}
     #[doc = include_str!("../../docs/guide/debugging.md")]
