@@ -16,6 +16,7 @@ use std::thread;
 ocaml_functions! {
     unsafe {
         fn part(n: OCamlInt, array: OCamlArray1<f64>) -> OCamlGenarray<f64> = "part";
+        fn parts_in_domains(array: OCamlArray1<f64>) = "parts_in_domains";
         fn behaves(array: OCamlArray1<f64>) -> bool = "behaves";
         fn write(array: OCamlArray1<f64>, i: OCamlInt, x: OCamlFloat) = "write_number";
         fn sum_of_floats(array: OCamlArray1<f64>) -> OCamlFloat = "sum_of_floats";
@@ -144,6 +145,22 @@ test!(buffers_live_as_long_as_their_parts, forbid(unsafe_code), || {
             full_major(lock);
             assert_eq!(live(), 0, "{n}");
         }
+    });
+    assert_no_roots();
+});
+
+// Finalisers of the parts run on several threads at once.
+test!(buffers_with_parts_in_domains, forbid(unsafe_code), ocaml = 5, || {
+    with_ocaml(|lock| {
+        let all: Boxroot<OCamlArray1<f64>> =
+            Bigarray::from_owner(lock, Owner::new([0., 1., 2., 3., 4.])).unwrap();
+        parts_in_domains(lock, &all).unwrap();
+        full_major(lock);
+        assert_eq!((live(), all.cells(lock)[4].get()), (1, 4.));
+        drop(all);
+        full_major(lock);
+        full_major(lock);
+        assert_eq!(live(), 0);
     });
     assert_no_roots();
 });

@@ -324,6 +324,15 @@ let () =
       | 2 -> Genarray.slice_left (reshape all [| 1; Array1.dim a |]) [| 0 |]
       | 3 -> Genarray.(change_layout (sub_right (change_layout all fortran_layout) 2 3) c_layout)
       | _ -> Genarray.sub_left (reshape all [| Array1.dim a; 1 |]) 1 3);
+  register "parts_in_domains" (fun (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) ->
+      let make () =
+        for i = 1 to 3000 do
+          let part = Sys.opaque_identity (Bigarray.Array1.sub a 1 3) in
+          assert (part.{1} = 2.);
+          if i mod 300 = 0 then Gc.full_major ()
+        done in
+      for _ = 1 to 3 do Multicore.spawn make done;
+      Multicore.join_all ());
   register "behaves" (fun (a : (float, Bigarray.float64_elt, Bigarray.c_layout) Bigarray.Array1.t) ->
       let open Bigarray in
       let own = Array1.create float64 c_layout (Array1.dim a) in
