@@ -253,7 +253,16 @@ test!(bigarrays_of_several_dimensions, || {
         churn(lock);
         assert_eq!(matrix.get(lock).dimensions(), [2, 3]);
         assert_eq!(all!(matrix, lock), [1, 4, 2, 5, 3, 6], "by columns");
+        let at = |i, j| matrix.get(lock).cell([i, j]).map(|cell| cell.get());
+        assert_eq!([at(1, 1), at(1, 3), at(2, 1), at(2, 3)], [Some(1), Some(3), Some(4), Some(6)]);
+        assert_eq!([at(0, 1), at(1, 0), at(3, 1), at(2, 4), at(usize::MAX, 1)], [None; 5]);
         assert_eq!(cube.get(lock).dimensions(), [1, 2, 3]);
+        let at = |i, j, k| cube.get(lock).cell([i, j, k]).map(|cell| cell.get());
+        assert_eq!([at(0, 0, 0), at(0, 0, 2), at(0, 1, 0)], [Some(1), Some(3), Some(4)]);
+        assert_eq!([at(1, 0, 0), at(0, 2, 0), at(0, 0, 3), at(0, 1, usize::MAX)], [None; 4]);
+        let at = |index: &[usize]| any.get(lock).cell(index.to_vec()).map(|cell| cell.get());
+        assert_eq!([at(&[0, 1, 2, 3]), at(&[0, 1, 2])], [Some(7), None]);
+        assert_eq!(none.get(lock).cell(vec![]).map(|cell| cell.get()), Some(7));
         assert_eq!(all!(cube, lock), [1, 2, 3, 4, 5, 6], "the last index is the nearest");
         assert_eq!(any.get(lock).dimensions(), [1, 2, 3, 4]);
         assert_eq!(any.get(lock).cells().len(), 24);

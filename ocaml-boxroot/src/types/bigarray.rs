@@ -107,14 +107,14 @@ marker! {
 
 /// Which of OCaml's modules declares the type: the first parameter of [`Bigarray`].
 macro_rules! dimensions {
-    ($($name:ident $count:expr, $sizes:ty;)+) => {$(
+    ($($name:ident $count:expr, $numbers:ty;)+) => {$(
         #[doc = concat!("For [`Bigarray`]: a `Bigarray.", stringify!($name), ".t`.")]
         #[derive(Debug)]
         pub enum $name {}
 
         impl sealed::Dimensions for $name {
             const COUNT: Option<usize> = $count;
-            type Sizes = $sizes;
+            type Numbers = $numbers;
         }
     )+};
 }
@@ -143,8 +143,8 @@ mod sealed {
     pub trait Dimensions {
         /// How many there are, if the type says it.
         const COUNT: Option<usize>;
-        /// The sizes of the dimensions.
-        type Sizes: AsRef<[usize]>;
+        /// A number for each dimension.
+        type Numbers: AsRef<[usize]>;
     }
 
     pub trait Layout {
@@ -445,7 +445,7 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<
     pub fn from_owner_shaped<O>(
         lock: &mut DomainLock,
         owner: O,
-        dimensions: D::Sizes,
+        dimensions: D::Numbers,
     ) -> Result<Boxroot<Self>, ConversionError>
     where
         O: AsMut<[Rust<A, B>]> + Send + 'static,
@@ -545,7 +545,9 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
         self.sizes().collect()
     }
 
-    fn sizes(self) -> impl Iterator<Item = usize> + use<'l, D, A, B, L> {
+    fn sizes(
+        self,
+    ) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + use<'l, D, A, B, L> {
         // SAFETY: `self` is a live bigarray in 'l (type), whose dimensions do not change.
         let count = unsafe { ffi::obx_ba_dimensions(self.raw()) };
         // SAFETY: as above; the iterator has the value.
@@ -576,6 +578,47 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
         // SAFETY: a bigarray that is live in 'l has as many elements. Their kind and alignment were
         // checked by `data`. Cells are atomic, so other threads may change them.
         unsafe { std::slice::from_raw_parts(data, length) }
+    }
+
+    /// The cell of `array.{i, j}` in OCaml, where the index is `[i, j]`, or a vector for an
+    /// [`OCamlGenarray`]: numbers from 0 in OCaml's `c_layout`, and from 1 in `fortran_layout`.
+    /// `None` where OCaml raises an exception.
+    ///
+    /// # Panics
+    ///
+    /// As [`cells`](Value::cells).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::bigarray::{Bigarray, OCamlArray2};
+    /// use ocaml_boxroot::Boxroot;
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let matrix: Boxroot<OCamlArray2<i32>> =
+    ///     Bigarray::from_owner_shaped(lock, [1, 2, 3, 4, 5, 6], [2, 3])?;
+    /// let matrix = matrix.get(lock);
+    /// matrix.cell([1, 0]).unwrap().set(7);
+    /// assert_eq!(matrix.cells()[3].get(), 7);
+    /// assert!(matrix.cell([2, 0]).is_none());
+    /// # Ok(()) });
+    /// ```
+    #[track_caller]
+    pub fn cell(self, index: D::Numbers) -> Option<&'l BigarrayCell<B::Element>> {
+        let cells = self.cells();
+        let index = index.as_ref();
+        let is_c = L::FLAG == <CLayout as sealed::Layout>::FLAG;
+        let step = |place: usize, (i, size): (&usize, usize)| {
+            let i = if is_c { *i } else { i.wrapping_sub(1) };
+            (i < size).then(|| place.wrapping_mul(size).wrapping_add(i))
+        };
+        let mut pairs = index.iter().zip(self.sizes());
+        let place = match index.len() == self.sizes().len() {
+            false => None,
+            true if is_c => pairs.try_fold(0, step),
+            true => pairs.rev().try_fold(0, step),
+        }?;
+        cells.get(place)
     }
 
     /// The elements, in the order of memory, as a slice.
