@@ -150,9 +150,9 @@ options! {
     /// code makes no values of it. A Rust type implements one OCaml type.
     with("--with", ocaml_type, rust_type);
 
-    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`. An operator
-    /// has no name in Rust unless it gets one here: `rename("orders.+", "add")`. A Rust name that
-    /// begins with a capital letter is for a type or an exception. Modules keep their names.
+    /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`, or
+    /// `rename("orders.+", "add")`, which is `op_plus` otherwise. A Rust name that begins with a
+    /// capital letter is for a type or an exception. Modules keep their names.
     rename("--rename", item, rust_name);
 
     /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
@@ -254,7 +254,8 @@ impl Bindings {
     /// dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is
     /// `bar`. `Foo` binds the whole library, as code outside of it sees it.
     pub fn module(mut self, name: &str) -> Bindings {
-        if let Some(end) = name.rfind("__") {
+        // dune's module of aliases, `Foo__`, is a name of its own.
+        if let Some(end) = name.trim_end_matches("__").rfind("__") {
             self.selection.add(["--strip", &capitalized(&name[..end + 2])]);
         }
         self.selection.bind(name);
@@ -277,8 +278,8 @@ impl Bindings {
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, if its compiler's libraries are missing, if a folder, a module or an
-    /// item is not there, or if two items would have one name in Rust. The text says what to do.
+    /// If no OCaml is found, if its compiler's libraries are missing, or if a folder, a module or
+    /// an item is not there. The text says what to do.
     pub fn write(&self) -> Result<(), Error> {
         let glue = self.glue.as_ref().ok_or_else(|| {
             Error("Bindings::glue must name the OCaml file that registers what Rust calls".into())

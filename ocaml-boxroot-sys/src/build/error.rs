@@ -11,7 +11,6 @@ use std::fmt;
 /// | a file, a folder or a package is missing | its path, or where it was looked for |
 /// | an option of bindings names nothing, such as `only` or `derive` | the item, and the items that there are |
 /// | a type cannot derive a trait | the type, the part that prevents it, and what to do |
-/// | two items have one name in Rust | both items, and what to do |
 pub struct Error(pub(super) String);
 
 impl From<String> for Error {

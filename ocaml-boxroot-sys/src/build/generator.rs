@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::{fs, process::Command};
 
-/// Modules that cannot be bound, because the bindings have Rust modules of these names.
-const RESERVED: [&str; 3] = ["Ocaml_types", "Ocaml_externals", "Ocaml_externals_missing"];
-
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";
 
@@ -38,14 +35,15 @@ pub(super) fn no_bindings() -> Result<(), Error> {
 const SOURCES: &[(&str, &str)] = &[
     ("names.ml", include_str!("bindings/names.ml")),
     ("model.ml", include_str!("bindings/model.ml")),
+    ("glue.ml", include_str!("bindings/glue.ml")),
     ("reader.ml", include_str!("bindings/reader.ml")),
     ("unsafe_functions.ml", UNSAFE_FUNCTIONS),
     ("libraries.ml", include_str!("bindings/libraries.ml")),
     ("walk.ml", include_str!("bindings/walk.ml")),
     ("analysis.ml", include_str!("bindings/analysis.ml")),
     ("scope.ml", include_str!("bindings/scope.ml")),
+    ("clashes.ml", include_str!("bindings/clashes.ml")),
     ("rust.ml", include_str!("bindings/rust.ml")),
-    ("glue.ml", include_str!("bindings/glue.ml")),
     ("cmt.ml", include_str!("bindings/cmt.ml")),
     ("main.ml", include_str!("bindings/main.ml")),
 ];
@@ -113,11 +111,6 @@ impl Selection {
         glue: &Path,
         is_built_elsewhere: bool,
     ) -> Result<(), Error> {
-        if let Some(name) = self.modules.iter().find(|m| RESERVED.contains(&m.as_str())) {
-            return Err(Error(format!(
-                "the module {name} cannot be bound: the bindings have a Rust module of that name; rename the module"
-            )));
-        }
         HAS_BINDINGS.store(true, Relaxed);
         let generator = compile(ocaml)?;
         let new_glue = generator.with_file_name("glue_new.ml");

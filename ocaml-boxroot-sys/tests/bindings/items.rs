@@ -147,14 +147,12 @@ fn functions() {
         "// val load : string -> 'a // is left out: its result is of any type \
          #[cfg(left_out = \"its result is of any type\")] pub fn load() {}",
         "pub fn anything<A> -> Option<A> as Option<Boxroot<A>>",
-        "// val ( + ) : int -> int -> int // is left out: an operator",
         "// val labels : (label:int -> int) -> unit // is left out: a function type with labels",
         "// val optional : unit -> (?label:int -> unit -> int) list // is left out: a function type with labels",
-        "// val ( let* ) : int -> int -> int // is left out: an operator",
         "pub unsafe fn unsafe_get(arg0: OCamlInt) -> OCamlOrder as Boxroot<OCamlOrder> =",
         "// val unsafe_callback : callback // is left out: an unsafe function",
         "pub fn is_unsafe -> bool as bool =",
-        "// is left out: a polymorphic variant without a name",
+        "pub fn row(arg0: OCamlRowArg0) -> () as () =",
         "pub fn seq((): ()) -> OCamlSeq<OCamlInt> as Boxroot<OCamlSeq<OCamlInt>> =",
     ]);
     assert_says(&bindings.glue, &[&format!("Callback.register \"X.reserve#{}\"", bindings.digest)]);
@@ -483,10 +481,14 @@ fn names_of_externals() {
              module Sub = struct external get : int -> int = \"x_sub_get\" end",
         )],
     );
-    let said = modules.try_bind("module x rename x.++ add").unwrap_err();
+    modules.try_bind("module x rename x.++ add").unwrap();
+    let rust = fs::read_to_string(modules.0.join("ocaml_bindings.rs")).unwrap();
     assert_says(
-        &said,
-        &["would both be `get` in Rust, in the trait Externals of module X", "`rename`"],
+        &rust,
+        &[
+            "// `get_` in Rust: `get` is external get : int -> int = \"x_get\"",
+            "fn get_ = \"x_sub_get\"",
+        ],
     );
     let renamed = "rename x.++ add rename x.put' put_it rename x.sub.get get_part";
     let provider = "
@@ -495,14 +497,13 @@ fn names_of_externals() {
         pub struct Provider;
         impl x::Externals for Provider {
             fn add(_: &mut DomainLock, _: isize, _: isize) -> Answer<isize> { Ok(1) }
+            fn op_minus_minus(_: &mut DomainLock, _: isize, _: isize) -> Answer<isize> { Ok(1) }
             fn put_it(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
             fn get(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
             fn get_part(_: &mut DomainLock, _: isize) -> Answer<isize> { Ok(1) }
         }
         ocaml_boxroot::include_bindings!(x: crate::Provider);";
-    modules.bind_in(&format!("module x {renamed}"), provider).has(&[
-        "external -- = \"x_subtract\" // is left out: an operator: `rename` gives it a name",
-    ]);
+    modules.bind_in(&format!("module x {renamed}"), provider);
 }
 
 /// If another build compiles the program, some files may be those of an older compiler.
@@ -602,6 +603,86 @@ fn maps_and_sets() {
     ]);
 }
 
+#[test]
+fn operators() {
+    let bindings = bind(
+        "operators",
+        "let ( + ) = ( + ) let ( *. ) = ( *. ) let ( let* ) = ( + ) let ( and+ ) = ( + ) let ( mod ) = ( mod )
+         let ( .%() ) a b = a + b let ( .%()<- ) a b c = a + b + c let ( >>= ) a f = f a let ( !! ) = not
+         let op_plus = 1",
+    );
+    bindings.has(&[
+        "// val ( + ) : int -> int -> int // `op_plus_` in Rust: `op_plus` is val X.op_plus",
+        "pub fn op_plus_(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
+        "pub fn op_star_dot(",
+        "pub fn op_let_star(",
+        "pub fn op_and_plus(",
+        "pub fn op_mod(",
+        "pub fn op_dot_percent_paren(",
+        "pub fn op_dot_percent_paren_lt_minus(",
+        "pub fn op_gt_gt_eq<A, B>(",
+        "pub fn op_bang_bang(",
+    ]);
+    bindings.lacks(&["is left out"]);
+}
+
+/// A preprocessor may call a value `_`.
+#[test]
+fn a_value_without_a_path() {
+    let modules = Modules::new("a_value_without_a_path", &[]);
+    let text = "open Ast_mapper
+        let () = register \"us\" (fun _ -> { default_mapper with pat = (fun m p -> match p.ppat_desc with
+          | Ppat_var { txt = \"underscore\"; loc } -> { p with ppat_desc = Ppat_var { txt = \"_\"; loc } }
+          | _ -> default_mapper.pat m p) })";
+    fs::write(modules.0.join("ppx.ml"), text).unwrap();
+    let mut ppx = ocamlopt();
+    ppx.args(["-I", "+compiler-libs", "ocamlcommon.cmxa", "ppx.ml", "-o", "ppx"]);
+    said(ppx.current_dir(&modules.0).output().unwrap()).unwrap();
+    modules.compile_with(&["-ppx", "./ppx"], "x.ml", "let underscore = 1 let two = 2").unwrap();
+    modules.bind("module x").has(&[
+        "// val _ : int // is left out: OCaml has no path to it",
+        "pub fn two -> OCamlInt as isize",
+    ]);
+}
+
+/// Other names of modules: of the same file, of another one that is bound, and of one that is not.
+#[test]
+fn other_names_of_modules() {
+    let modules = Modules::new(
+        "other_names_of_modules",
+        &[
+            ("other.ml", "module Part = struct let n = 1 end let x = 1"),
+            (
+                "x.ml",
+                "module A = struct let n = 1 end module B = A module Empty = struct end module None = Empty
+                 module O = Other module P = Other.Part module F = Map.Make
+                 module Inside = struct module Again = A end",
+            ),
+        ],
+    );
+    modules.bind("module x").has(&[
+        "// module B = X.A pub use self::a as b;",
+        "// module Again = X.A pub use super::a as again;",
+        "// module None = X.Empty // is left out: nothing of X.Empty is bound",
+        "// module O = Other // is left out: `bind(\"other\")` binds it",
+        "// module P = Other.Part // is left out: `bind(\"other\")` binds it",
+        "// module F = Stdlib__Map.Make // is left out: a functor",
+    ]);
+    modules.bind("module x module other").has(&[
+        "// module O = Other pub use super::other as o;",
+        "// module P = Other.Part pub use super::other::part as p;",
+    ]);
+}
+
+/// Functions of thousands of items need more stack in OCaml's compiler than there may be.
+#[test]
+fn many_items() {
+    let text: String = (0..450).map(|i| format!("let f{i} x = x + {i}\n")).collect();
+    let bindings = bind("many_items", &text);
+    assert_says(&bindings.glue, &["let part_3 () =\n"]);
+    assert!(!bindings.glue.contains("part_4"));
+}
+
 /// All names of OCaml mean the same in Rust.
 #[test]
 fn names() {
@@ -691,22 +772,46 @@ fn names_that_are_not_ascii() {
 
 #[test]
 fn names_that_clash() {
-    for (number, (ml, words)) in [
-        ("type a_b = A type aB = B", ["X.a_b", "X.aB", "`OCamlAB`"]),
-        ("let f' = 1 let f_prime = 2", ["X.f'", "X.f_prime", "`f_prime`"]),
-        ("type t = A_b | AB", ["A_b", "AB", "X.t"]),
-        ("type t = { x' : int; x_prime : int }", ["x'", "x_prime", "X.t"]),
-        (
-            "module AB = struct let n = 1 end module Ab = struct let n = 1 end",
-            ["X.AB", "X.Ab", "`only` leaves one of them out"],
-        ),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let modules = Modules::new(&format!("clash_{number}"), &[("x.ml", ml)]);
-        assert_says(&modules.try_bind("module x").unwrap_err(), &words);
-    }
+    bind(
+        "names_that_clash",
+        "type a_b = A type aB = B of a_b
+         type pos_ = pos and pos = { line : int }
+         type mode_ = Raw of int type mode = Fast | Slow
+         type fn = int -> fn_ and fn_ = Fn of fn
+         type items_ = int list type items = int array
+         type error = E exception Error type errorException = X
+         exception A_c exception AC
+         let f' = 1 let f_prime = \"\" let raw = function Fast -> Raw 0 | Slow -> Raw 1
+         let start : pos_ = { line = 1 }
+         type constructors = A_b | AB | Ab type row = [ `a | `A ]
+         type fields = { x' : int; x_prime : fields' option } and fields' = One of { y' : int; y_prime : int }
+         module AB = struct let n = 1 end module Ab = struct let m = 1 end",
+    )
+    .has(&[
+        "// type a_b = A // `AB_` in Rust: `AB` is type X.aB",
+        "pub enum AB { B(AB_), }",
+        "// type pos_ = pos // `Pos` in Rust, too",
+        "pub enum Mode { Fast, Slow, }",
+        "// type mode_ = Raw of int // `Mode_` in Rust: `Mode` is type X.mode",
+        "pub fn raw(mode: OCamlMode) -> OCamlMode_ as Mode_ =",
+        "pub fn start -> OCamlPos as Pos =",
+        "pub type OCamlFn = Function<(OCamlInt,), OCamlFn_>;",
+        "pub type OCamlItems = OCamlArray<OCamlInt>;",
+        "pub type OCamlItems_ = OCamlList<OCamlInt>;",
+        "// exception Error // `ErrorException_` in Rust: `ErrorException` is type X.errorException",
+        "// exception A_c // `AC_` in Rust: `AC` is exception X.AC",
+        "pub struct AC_; ",
+        "// val f_prime : string ::",
+        "// val f' : int // `f_prime_` in Rust: `f_prime` is val X.f_prime",
+        "pub fn f_prime -> OCamlString as String =",
+        "pub fn f_prime_ -> OCamlInt as isize =",
+        "// the constructor A_b is `AB_` in Rust: another one is `AB`",
+        "pub enum Constructors { AB_, AB, Ab, }",
+        "pub enum Row { A, A_, }",
+        "pub struct Fields { pub x_prime_: isize, pub x_prime: Option<FieldsPrime>,",
+        "One { y_prime_: isize, y_prime: isize },",
+        "// `ab_` in Rust: `ab` is module X.AB pub mod ab_ {",
+    ]);
     let ml =
         "type a_b = A type aB = B let f' = 1 let f_prime = 2 let ( + ) = ( + ) exception Old of aB";
     let renamed = "rename x.aB Other rename x.f' _first rename x.+ add rename x.Old New";
@@ -716,14 +821,43 @@ fn names_that_clash() {
         "pub fn add(arg0: OCamlInt, arg1: OCamlInt) -> OCamlInt as isize = \"X.( + )#DIGEST\"",
         "pub struct New(pub Other);",
     ]);
-    // Modules have no other names, but may be left out.
-    let ml = "module AB = struct let n = 1 end module Ab = struct let m = 1 end let f x = x + 1";
-    let modules = Modules::new("clash_of_modules", &[("x.ml", ml)]);
-    modules.bind("module x only x.f only x.aB").has(&["pub mod ab {", "pub fn n -> ", "pub fn f("]);
+    let modules = Modules::new(
+        "renamed_to_another_kind",
+        &[("x.ml", "module AB = struct let n = 1 end let f x = x + 1")],
+    );
     for (item, name) in [("x.aB", "other"), ("x.aB", "Other"), ("x.f", "F")] {
         let said = modules.try_bind(&format!("module x rename {item} {name}")).unwrap_err();
         assert_says(&said, &["`rename`", item, &format!("`{name}`"), "Modules keep their names"]);
     }
+    // Names of crates, and of modules that the bindings have.
+    let files = [
+        ("std.ml", "external audit : int -> unit = \"std_audit\""),
+        ("core.ml", "let x = 1"),
+        ("ocaml_types.ml", "type t = { core : int }"),
+        ("order_line.ml", "let x = 1"),
+        ("orderLine.ml", "let y = 1"),
+        ("re__.ml", "let z = 1"),
+    ];
+    let provider = "
+        pub struct Provider;
+        impl std_::Externals for Provider {
+            fn audit(_: &mut ocaml_boxroot::DomainLock, _: isize) -> Result<(), Box<dyn std::error::Error>> { Ok(()) }
+        }
+        ocaml_boxroot::include_bindings!(std_: crate::Provider);";
+    Modules::new("clash_of_files", &files)
+        .bind_in(
+            "module std module core module ocaml_types module order_line module orderLine module re__",
+            provider,
+        )
+        .has(&[
+            "// `std_` in Rust: `std` is the crate std #[allow(",
+            "pub mod std_ {",
+            "pub mod core_ {",
+            "// `ocaml_types_` in Rust: `ocaml_types` is a module of the bindings themselves",
+            "pub mod order_line {",
+            "// `order_line_` in Rust: `order_line` is module Order_line",
+            "pub mod re__ {",
+        ]);
     // Names of types of modules that are not bound give way, because no code writes them.
     let files = [
         ("foo_bar.ml", "type t type a_b type aB"),

@@ -187,31 +187,128 @@ fn what_cannot_be_bound() {
         type pk = P of (module MT with type t = int) | Q of int
         class type ['a] ct = object method m : 'a end
         class virtual c : object method virtual m : int end
-        val use : #c -> int
+        val anonymous : < m : int > -> int
         val unpack : (module MT) -> int
         type ext = ..
         type ext += E1 of int | E2 of { s : string }
         type 'a dropped = int
-        type pf = private int -> int
+        type 'a pf = private int -> 'a
         type prow = private [< `A | `B of int > `A ]
         type empty = |
-        type fn = int -> fn_ and fn_ = Fn of fn
-        val row : ([ `C of 'a | `N ] as 'a) -> int";
+        val row : ([ `C of 'a | `N ] as 'a) -> int
+        val poly : [ `C of 'a | `N ] -> 'a";
     Modules::new("what_cannot_be_bound", &[("x.mli", text)]).bind("module x").has(&[
         "// type o = { o : < m : int >; k : int; } // has no conversion: an object",
         "// type pk = P of (module MT with type t = int) | Q of int // has no conversion: a first-class module",
-        "// type 'a ct = < m : 'a > // is left out: an object",
         "// class c // is left out: an object",
-        "// val use : #c -> int // is left out: an object",
+        "// val anonymous : < m : int > -> int // is left out: an object",
         "// val unpack : (module MT) -> int // is left out: a first-class module",
         "// type ext = .. // has no conversion: an extensible type",
         "// type ext += E2 of { s : string; } // is left out: an extension of a type",
         "// type 'a dropped = int // is left out: an abbreviation that does not use all its parameters",
-        "// type pf = private int -> int // has no conversion: a private abbreviation",
-        "// type prow = private [< `A | `B of int > `A ] // has no conversion: a private abbreviation",
+        "// type 'a pf = private int -> 'a // has no conversion: a private abbreviation",
+        "// type prow = private [< `A | `B of int > `A ] // has no conversion: a polymorphic variant without a name",
         "// type empty = | // has no conversion: no constructors",
-        "// type fn = int -> fn_ // is left out: another type has its name in Rust",
-        "// val row : ([ `C of 'a | `N ] as 'a) -> int // is left out: a polymorphic variant without a name",
+        "// val row : ([ `C of 'a | `N ] as 'a) -> int // is left out: a type without end",
+        "// val poly : [ `C of 'a | `N ] -> 'a // is left out: a polymorphic variant without a name",
+    ]);
+}
+
+/// OCaml code may choose the constructors of its rows, and Rust gets a type of these. Of functions
+/// that Rust provides, and of primitives, it may not: OCaml's callers choose, or nobody has checked
+/// the choice.
+#[test]
+fn rows_without_names() {
+    let bindings = bind(
+        "rows_without_names",
+        "type size = [ `Small | `Large ]
+         type open_mode = O
+         let open_ ?(mode : [ `Readonly | `Create ] option) (name : string) = ignore mode; name
+         let opened x : [> `A | `B of int ] = if x then `A else `B 1
+         let both (x : [< `A | `B of string ]) = x
+         let contra (f : [> `A | `B ] -> unit) = f `A
+         let named (f : [< size ] -> unit) = f `Small
+         let upper : [< size ] -> string = function `Small -> \"s\" | `Large -> \"l\"
+         let conj (x : [< `A of int & string | `B ]) = ignore x
+         type t = { mode : [ `A | `B of float ]; modes : [ `A | `B of float ] list }
+         exception E of [ `X | `Y ]
+         external cast : ([> `A ] as 'a) list -> ([> `B ] as 'b) list = \"of_c\"
+         external any : ([> `A ] as 'a) -> ([> `B ] as 'b) = \"%identity\"",
+    );
+    bindings.has(&[
+        // A type that has this name keeps it.
+        "pub enum OpenMode { O, }",
+        "// [ `Create | `Readonly ] // `OpenMode_` in Rust: `OpenMode` is type X.open_mode",
+        "pub variant OCamlOpenMode_ for OpenMode_ { Create = 816044828, Readonly = -528289822, }",
+        "pub fn open_(mode: Option<OCamlOpenMode_> as Option<OpenMode_>, arg1: OCamlString)",
+        "pub enum OpenedResult { A, B(isize), }",
+        "pub fn opened(arg0: bool) -> OCamlOpenedResult as OpenedResult",
+        "pub fn both(arg0: OCamlBothArg0) -> OCamlBothArg0 as BothArg0",
+        "pub fn contra(f: Function<(OCamlContraArg0,), ()>)",
+        "pub fn named(f: Function<(OCamlSize,), ()>)",
+        "pub fn upper(size: OCamlSize) -> OCamlString as String",
+        "pub struct T { pub mode: TMode, pub modes: Vec<TMode>, }",
+        "pub struct E(pub ET0);",
+        "// val conj : [< `A of int & string | `B ] -> unit // is left out: a polymorphic variant without a name",
+        "= \"of_c\" // is left out: a polymorphic variant without a name",
+        "= \"%identity\" // is left out: a polymorphic variant without a name",
+    ]);
+    let text = "type size = [ `Small | `Large ]
+        external audit : [< size ] -> unit = \"x_audit\"
+        external get : unit -> ([< size ] as 'a) = \"x_get\"
+        external made : unit -> [> `A ] = \"x_made\"
+        type t = { f : 'a. ([< size ] as 'a) -> 'a }";
+    let bindings = Modules::new("rows_of_externals", &[("x.ml", text)]).bind("module x");
+    bindings.has(&["// has no conversion: a polymorphic field"]);
+    for name in ["audit", "get", "made"] {
+        let why = "is left out: a polymorphic variant without a name";
+        bindings.has(&[&format!("// external {name} = \"x_{name}\" // {why}")]);
+    }
+}
+
+/// What has no marker has one under a name of its own.
+#[test]
+fn abbreviations_of_what_has_no_marker() {
+    bind(
+        "abbreviations_of_what_has_no_marker",
+        "type labelled = l:int -> int
+         type ('s, 'd) sub = 's -> pos:int -> 'd
+         class type hash = object method add : string -> unit method poly : 'a. 'a -> 'a end
+         module type S = sig type t val v : t end
+         type 'a testable = (module S with type t = 'a)
+         type hidden = ([ `A ] * Obj.t)
+         type floats = (l:float -> float) list
+         type 'a phantom = [ `A ] list
+         type any = Obj.t
+         type number = float
+         let sub : (string, string) sub = fun s ~pos -> String.sub s pos 1
+         let unsafe_sub : (string, string) sub = sub
+         let make () : hash = object method add (_ : string) = () method poly : 'a. 'a -> 'a = fun x -> x end
+         let add (h : #hash) s = h#add s
+         let hashes : hash array = [||] and functions : labelled array = [||] and lists : floats array = [||]
+         let pack (x : int) : int testable = (module struct type t = int let v = x end)
+         let unpack (type a) ((module M) : a testable) : a = M.v
+         let callback (f : int -> labelled) = f 1 ~l:2
+         let phantom (x : 'a phantom) : 'a phantom = x",
+    )
+    .has(&[
+        "// type labelled = l:int -> int // has no conversion: a function type with labels",
+        "pub abstract OCamlSub<S, D>",
+        "pub fn sub(arg0: OCamlString, pos: OCamlInt) -> OCamlString as String",
+        "pub unsafe fn unsafe_sub(arg0: OCamlString, pos: OCamlInt) -> OCamlString as String",
+        "// has no conversion: an object ::ocaml_boxroot::bound_type! { pub abstract OCamlHash }",
+        "pub fn make((): ()) -> OCamlHash as Boxroot<OCamlHash>",
+        "pub fn add(hash: OCamlHash, arg1: OCamlString) -> () as ()",
+        "pub fn hashes -> OCamlArray<OCamlHash> as Vec<Boxroot<OCamlHash>>",
+        "pub fn functions -> OCamlArray<OCamlLabelled> as Vec<Boxroot<OCamlLabelled>>",
+        // It may be a float, for all that is known.
+        "pub fn lists -> OCamlArray<OCamlFloats> as Boxroot<OCamlArray<OCamlFloats>>",
+        "pub fn pack(arg0: OCamlInt) -> OCamlTestable<OCamlInt> as Boxroot<OCamlTestable<OCamlInt>>",
+        "pub fn unpack<A>(testable: OCamlTestable<A>) -> A as Boxroot<A>",
+        "pub fn callback(f: Function<(OCamlInt,), OCamlLabelled>) -> OCamlInt as isize",
+        "pub fn phantom<A>(phantom: OCamlPhantom<A>) -> OCamlPhantom<A> as Boxroot<OCamlPhantom<A>>",
+        "pub use super::ocaml_types::stdlib::obj::OCamlT as OCamlAny;",
+        "pub type OCamlNumber = OCamlFloat;",
     ]);
 }
 
@@ -250,7 +347,7 @@ fn types_that_are_made_of_others() {
         "pub mod unpacked { use ::ocaml_boxroot::{Boxroot}; // type t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
         "// val f : Other.Inner.i -> Other.Inner.i",
         "pub mod same { use ::ocaml_boxroot::{Boxroot, OCamlInt}; // type t = Other.t = { n : int; }",
-        "pub mod of { use ::ocaml_boxroot::{Boxroot}; pub use super::same::OCamlT; pub use super::same::T;",
+        "pub mod of { use ::ocaml_boxroot::{Boxroot}; // type t = Other.t = { n : int; } pub use super::same::OCamlT; pub use super::same::T;",
         "pub r: Option<Box<super::r::T>>",
         "pub enum V { V(f64), }",
         "pub fn f(v: OCamlV) -> OCamlFloat as f64",
@@ -326,10 +423,10 @@ fn types_without_conversions() {
         "pub abstract OCamlOpen",
         "// has no conversion: a polymorphic variant without a name ::ocaml_boxroot::bound_type! {
             pub abstract OCamlWithRow<A> }",
-        "pub abstract OCamlNumber }",
+        "pub private unboxed OCamlNumber for Number { 0 value: OCamlInt } is_float false }",
         "pub fn eval<A>(expr: OCamlExpr<A>) -> A as Boxroot<A> =",
     ]);
-    bindings.lacks(&["pub struct Number", "pub enum Choice"]);
+    bindings.lacks(&["pub enum Choice"]);
 }
 
 /// A value of `Obj.t` may be a float or not, and so may one of a type that is the same, or is
@@ -381,7 +478,7 @@ fn types_of_any_value() {
         &any("OCamlT"),
         "pub struct OCamlPhantom<A>(Infallible, PhantomData<((A, fn(A) -> A),)>);",
         "pub abstract OCamlSame<A> }",
-        "pub abstract OCamlNumber }",
+        "pub private unboxed OCamlNumber for Number { 0 value: OCamlFloat } is_float true }",
         "pub abstract OCamlId }",
         "pub abstract OCamlAround<A> }",
         "pub record OCamlRecord for Record {",
@@ -516,10 +613,16 @@ fn private_types() {
         "module M : sig
            type amount = private { cents : int }
            type sign = private Plus | Minus
+           type pid = private int
+           type row = private [ `A ]
+           val pids : pid array
            val amount : ?like:amount -> int -> amount
          end = struct
            type amount = { cents : int }
            type sign = Plus | Minus
+           type pid = int
+           type row = [ `A ]
+           let pids = [||]
            let amount ?like cents = { cents }
          end
          type sum = { amounts : M.amount list }",
@@ -527,6 +630,10 @@ fn private_types() {
     .has(&[
         "pub private record OCamlAmount for Amount { 0 cents: OCamlInt, }",
         "pub private variant OCamlSign for Sign { Plus = 0, Minus = 1, }",
+        "pub struct Pid { pub value: isize, }",
+        "pub private unboxed OCamlPid for Pid { 0 value: OCamlInt } is_float false }",
+        "pub struct Row { pub value: Row_, }",
+        "pub fn pids -> OCamlArray<OCamlPid> as Vec<Pid>",
         "(like: Option<OCamlAmount> as Option<Boxroot<OCamlAmount>>, arg1: OCamlInt) -> OCamlAmount as Amount",
         "pub struct Sum { pub amounts: Vec<Boxroot<self::m::OCamlAmount>>, }",
     ]);

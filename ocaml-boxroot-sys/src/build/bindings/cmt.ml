@@ -125,12 +125,17 @@ let documentation scanned =
   List.iter (fun s -> List.iter (fun (key, doc) -> Hashtbl.replace table key doc) s.docs) scanned;
   table
 
+(* What symbols of a bound module begin with, by its Rust name, which may have a `_` at its end already. *)
+let prefix m =
+  let m = Names.not_raw m in
+  if Filename.check_suffix m "_" then m else m ^ "_"
+
 (* The bound module, among these Rust names, whose name is the beginning of the symbol. The symbols of the runtime and of
    boxroot belong to no module, because Rust could replace a function of theirs. *)
 let owner modules symbol =
-  let longest a b = compare (String.length b) (String.length a) in
+  let longest a b = compare (String.length (prefix b)) (String.length (prefix a)) in
   if List.exists (fun prefix -> Names.starts_with prefix symbol) [ "caml_"; "boxroot_"; "bxr_"; "obx_" ] then None
-  else List.find_opt (fun m -> Names.starts_with (Names.not_raw m ^ "_") symbol) (List.sort longest modules)
+  else List.find_opt (fun m -> Names.starts_with (prefix m) symbol) (List.stable_sort longest modules)
 
 (* The bound module, if any, whose name is nearly the beginning of the symbol. *)
 let nearly_owner modules symbol =
@@ -165,12 +170,11 @@ let external_ r ~given f is_own =
   if not (Names.is_c_name (Reader.symbol p) && (not (is_own p.prim_name) || Names.is_c_name p.prim_name)) then
     Reader.unsupported "a symbol that is not a name in C; it may begin with the name of any bound module, so bind one whose name is ASCII";
   let given = Option.bind f.path given in
-  if given = None && Names.is_operator f.name then Reader.unsupported "an operator: `rename` gives it a name";
   let parameters, answer = Reader.arrows r p.prim_arity f.of_type in
   let plain = plain p parameters answer in
   (* Functions of bare numbers also have another one for bytecode. Others say something else there, such as "unavailable". *)
   let has_bytecode = p.prim_arity > 5 || (plain <> None && p.prim_native_name <> "" && is_own p.prim_name) in
-  { external_ = Option.value given ~default:f.name; ocaml_name = f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
+  { external_ = Option.value given ~default:(if Names.is_operator f.name then Names.value f.name else f.name); ocaml_name = f.name; symbol = Reader.symbol p; parameters; answer; external_doc = f.found_doc;
     bytecode_symbol = (if has_bytecode then Some p.prim_name else None); plain;
     external_comment = Format.asprintf "external %s : %a = \"%s\"" f.name Printtyp.type_expr f.of_type (Reader.symbol p) }
 
@@ -223,7 +227,7 @@ let externals (r : Reader.t) scanned ~given ~others modules =
        | None -> (provided, left_out)
        | Some m ->
          left_out_of m
-           (Printf.sprintf "Rust provides symbols that begin with \"%s_\"; is that a mistake?" (Names.not_raw m)))
+           (Printf.sprintf "Rust provides symbols that begin with \"%s\"; is that a mistake?" (prefix m)))
     | Some m ->
       match external_ r ~given f (fun symbol -> owner modules symbol = Some m) with
       | exception Reader.Unsupported reason -> left_out_of m reason

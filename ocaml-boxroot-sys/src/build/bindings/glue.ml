@@ -52,6 +52,8 @@ let parts names = function
 
 let constructors names l = String.concat " | " (List.map (fun c -> Names.constructor c.constructor ^ parts names c.parts) l)
 
+let row names l = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l)
+
 let parameters vars names = match vars with
   | [] -> ""
   | l -> Printf.sprintf "(%s) " (String.concat ", " (List.map (fun v -> List.assoc v.id names) l))
@@ -78,28 +80,38 @@ let type_ b number d =
     out b "%s\nlet _ = fun (%s : %stype_%d) -> (%s)\n" here record (parameters d.params names) number (String.concat ", " checks)
   | Record (l, (`Regular | `Flat)) -> out b "%s = %s%s\n" here is_private (fields names l)
   | Unboxed (None, Labelled l) -> out b "%s = %s%s [@@unboxed]\n" here is_private (fields names l)
-  | Unboxed (None, Positional _) -> assert false
+  | Unboxed (None, Positional l) -> List.iter (fun t -> out b "%s\nlet _ = fun x -> (x : type_%d :> %s)\n" here number (ty names t)) l
   | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private (Names.constructor c) (parts names p)
   | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
   | Row l ->
-    let row = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l) in
+    let row = row names l in
     (* Once OCaml has replaced the name by the row, a parameter that the row does not use may be any type. *)
     let used = List.concat_map vars (kind_types d.kind) in
     let names = List.map (fun v -> (v.id, if mem v used then List.assoc v.id names else "_")) d.params in
     let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
     out b "let row_%d : %s = fun same -> same\n" number (for_all (List.filter (fun (_, name) -> name <> "_") names) equal)
 
-let value b ~digest number path arguments result =
+let value b ~digest path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
-  out b "let value_%d : %s = %s\n" number (for_all names (arrows names arguments result)) path;
-  Option.iter (fun digest -> out b "let () = Stdlib.Callback.register \"%s#%s\" value_%d\n" (Names.registered path) digest number)
-    digest
+  out b "  let value : %s = %s in\n" (for_all names (arrows names arguments result)) path;
+  match digest with
+  | Some digest -> out b "  Stdlib.Callback.register \"%s#%s\" value;\n" (Names.registered path) digest
+  | None -> out b "  Stdlib.ignore value;\n"
 
 let exception_ b ~digest e =
   let path = e.exception_path in
   let name = List.hd (List.rev (String.split_on_char '.' path)) in
-  out b "module _ : sig exception %s%s end = struct exception %s = %s end\n" name (parts [] e.exception_parts) name path;
-  out b "let () = Stdlib.Callback.register \"%s#%s\" [%%extension_constructor %s]\n" path digest path
+  out b "  let module _ : sig exception %s%s end = struct exception %s = %s end in\n" name (parts [] e.exception_parts) name path;
+  out b "  Stdlib.Callback.register \"%s#%s\" [%%extension_constructor %s];\n" path digest path
+
+(* In functions of some items each: for one function of thousands, ocamlopt needs more stack than there may be, up to OCaml 4.13. *)
+let rec in_functions b number = function
+  | [] -> ()
+  | items ->
+    out b "let part_%d () =\n" number;
+    List.iteri (fun i print -> if i < 200 then print ()) items;
+    out b "  ()\nlet () = part_%d ()\n\n" number;
+    in_functions b (number + 1) (List.filteri (fun i _ -> i >= 200) items)
 
 let rec items m = List.concat_map (function Module m -> items m | i -> [ i ]) m.items
 
@@ -113,12 +125,11 @@ let print b ~header ~abis ~digest ~types ~stated modules =
   out b "module _ = struct\n";
   List.iteri (type_ b) types;
   out b "end\n\n";
-  let number = ref 0 in
-  let next () = incr number; !number in
-  List.iter (fun (path, e) -> value b ~digest:None (next ()) path e.parameters e.answer) stated;
-  List.iter (function
-    | Value v -> value b ~digest:(Some digest) (next ()) v.value_path v.arguments v.result
-    | Exception e -> exception_ b ~digest e
-    | Type _ | Abbreviation _ | Reexport _ | Left_out _ | Module _ -> ()) (List.concat_map items modules);
-  out b "\n(* All is registered when this module is initialised. A call makes the linker keep the module. *)\n";
+  let stated = List.map (fun (path, e) () -> value b ~digest:None path e.parameters e.answer) stated in
+  let registered = List.filter_map (function
+    | Value v -> Some (fun () -> value b ~digest:(Some digest) v.value_path v.arguments v.result)
+    | Exception e -> Some (fun () -> exception_ b ~digest e)
+    | Type _ | Abbreviation _ | Reexport _ | Left_out _ | Remark _ | Again _ | Module _ -> None) (List.concat_map items modules) in
+  in_functions b 1 (stated @ registered);
+  out b "(* All is registered when this module is initialised. A call makes the linker keep the module. *)\n";
   out b "let register () = ()\n"

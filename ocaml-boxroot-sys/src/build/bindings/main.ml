@@ -6,6 +6,7 @@ type options = {
   ocaml_file : string;
   folders : string list;
   bound : string list;
+  if_possible : string list;  (* of these modules, those that may be left out *)
   annotations : string list;
   prefixes : string list;
   only : string list;
@@ -22,7 +23,7 @@ type options = {
 
 let options () =
   let rust_file = ref "" and ocaml_file = ref "" and folders = ref [] and bound = ref [] and annotations = ref [] in
-  let prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
+  let if_possible = ref [] and prefixes = ref [] and only = ref [] and opaque = ref [] and users = ref [] and names = ref [] in
   let derives = ref [] and attributes = ref [] and ints = ref [] and rooted = ref [] in
   let register = ref None in
   let add list = Arg.String (fun s -> list := s :: !list) in
@@ -35,6 +36,7 @@ let options () =
     "--ocaml", Arg.Set_string ocaml_file, "FILE to write OCaml to";
     "--include", add folders, "FOLDER with .cmi files";
     "--bind", add bound, "MODULE";
+    "--if-possible", add if_possible, "MODULE that is left out if it cannot be bound";
     "--annotations", add annotations, "FILE.cmt or .cmti";
     "--strip", add prefixes, "PREFIX of modules, which OCaml code leaves out";
     "--only", add_item only, "ITEM";
@@ -47,7 +49,7 @@ let options () =
     "--register", Arg.String (fun s -> register := Some s), "MODULE that OCaml code must name";
     "--rename", add_pair names, "ITEM NAME its name in Rust" ] (fun s -> raise (Arg.Bad s)) "bindings";
   let rev list = List.rev !list in
-  { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; annotations = rev annotations;
+  { rust_file = !rust_file; ocaml_file = !ocaml_file; folders = rev folders; bound = rev bound; if_possible = rev if_possible; annotations = rev annotations;
     prefixes = rev prefixes; only = rev only; opaque = rev opaque; users = rev users; names = rev names;
     derives = rev derives; attributes = rev attributes; ints = rev ints; rooted = rev rooted;
     register = !register }
@@ -74,7 +76,7 @@ let all_of pairs item = List.filter_map (fun (name, given) -> if name = item the
 let rec exceptions m = List.concat_map (function
   | Exception e -> [ e ]
   | Module m -> exceptions m
-  | Type _ | Abbreviation _ | Reexport _ | Value _ | Left_out _ -> []) m.items
+  | Type _ | Abbreviation _ | Reexport _ | Value _ | Left_out _ | Remark _ | Again _ -> []) m.items
 
 (* Fails if a Rust type that the build script names has no effect. *)
 let check_users (r : Reader.t) =
@@ -113,9 +115,10 @@ let read o =
   (* The compiler searches this folder first. Without it, that would be the current folder. *)
   Compmisc.init_path ~dir:(match o.folders with first :: _ -> first | [] -> Filename.dirname o.rust_file) ();
   let r = Reader.create (Compmisc.initial_env ()) ~opaque:o.opaque ~users:o.users ~prefixes:o.prefixes in
-  let raws = List.map (Walk.bound r) o.bound in
-  Rust.check_names "the program" ~remedy:"Bind one of them."
-    (List.map (fun raw -> (raw.Walk.raw_name, "module " ^ Path.name raw.path)) raws);
+  let taken = Walk.taken_in_crate () in
+  let raws = List.filter_map (fun name ->
+    try Some (Walk.bound r taken name)
+    with Failure reason when List.mem name o.if_possible -> print_endline (Printf.sprintf "%s is not bound: %s" name reason); None) o.bound in
   let read_if_possible file = try Some (Cmt.read file) with _ -> None in
   (* If another build compiles the program, the files of modules that are not bound may be those of an older compiler. *)
   let scanned = if o.register = None then List.map Cmt.read o.annotations else List.filter_map read_if_possible o.annotations in
@@ -154,7 +157,8 @@ let read o =
     (item = part || Names.starts_with (item ^ ".") part)
     && (Names.starts_with "#[serde(" attribute || Names.starts_with "#[cfg_attr(" attribute)) o.attributes in
   Analysis.derive ~asked:(all_of o.derives) ~tells_serde types exceptions;
-  { modules = Walk.with_types modules types; types; left_out = List.map snd left_out;
+  Walk.find_again modules;
+  { modules = List.map Clashes.resolve (Walk.with_types modules types); types; left_out = List.map snd left_out;
     stated = List.filter_map (fun (_, (e, path)) -> Option.map (fun p -> (Walk.value_path r p, e)) path) externals }
 
 let integers = [ "i8"; "i16"; "i32"; "i64"; "i128"; "isize"; "u8"; "u16"; "u32"; "u64"; "u128"; "usize" ]
@@ -216,5 +220,5 @@ let () =
     (* The build script shows these as warnings. *)
     List.iter (fun l -> print_endline (String.concat " " (String.split_on_char '\n' (about l)))) understood.left_out
   with
-  | Failure message | Rust.Clash message -> fail message
+  | Failure message -> fail message
   | error -> Location.report_exception Format.err_formatter error; exit 1

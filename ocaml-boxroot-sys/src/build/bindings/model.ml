@@ -34,7 +34,7 @@ and kind =
   | Opaque
   (* `Regular_of_floats`: At the declaration of the record, OCaml did not know that all fields are floats. *)
   | Record of field list * [ `Regular | `Regular_of_floats | `Flat ]
-  | Unboxed of string option * parts  (* a record, or a variant with this constructor *)
+  | Unboxed of string option * parts  (* a record, or a variant with this constructor; without labels, a private abbreviation *)
   | Variant of constructor list
   | Row of constructor list  (* a polymorphic variant *)
 
@@ -48,13 +48,13 @@ and decl = {
   ocaml : string;  (* its path, as OCaml code names it *)
   qualified : string;  (* as build scripts name it: orders.size; empty if no bound module declares it *)
   place : string list;  (* the Rust module that declares it *)
-  name : string;  (* in Rust *)
+  mutable name : string;  (* in Rust *)
   params : var list;
   has_constraints : bool;  (* on its parameters *)
   is_private : bool;
   never_float : bool;  (* no value of it is a float's block, even if `kind` does not show that *)
   is_any : bool;  (* some of its values may be floats, and others not *)
-  comment : string;
+  mutable comment : string;
   doc : string option;
   mutable kind : kind;
   mutable reason : string option;  (* why it has no conversions *)
@@ -109,6 +109,18 @@ type external_ = {
 (* `type 'a t = 'a list`: Rust has a name for the marker. *)
 type abbreviation = { alias : string; alias_path : string; alias_params : var list; means : ty; alias_comment : string }
 
+(* A type that is declared elsewhere, or under another name. *)
+type reexport = { declared : decl; reexport : string;  (* its Rust name here *) reexport_path : string; reexport_comment : string }
+
+(* `module A = B`: another name of a module, which is another name in Rust if Rust has the module. *)
+type again = {
+  again : string;  (* in Rust *)
+  of_module : string;
+  again_comment : string;
+  otherwise : string;  (* why the name is left out, if Rust does not have the module *)
+  mutable found_at : string list option;
+}
+
 (* An item that Rust does not have, and the reason; and Rust declarations that stand for it in rustc's messages, if it has a
    name. *)
 type left_out = { what : string; why : string; missed : string list }
@@ -116,10 +128,12 @@ type left_out = { what : string; why : string; missed : string list }
 type item =
   | Type of decl
   | Abbreviation of abbreviation
-  | Reexport of decl * string  (* a type that is declared elsewhere, and its Rust name here *)
+  | Reexport of reexport
   | Value of value
   | Exception of exception_
   | Left_out of left_out
+  | Remark of string
+  | Again of again
   | Module of module_
 
 and module_ = {
@@ -127,6 +141,7 @@ and module_ = {
   module_qualified : string;
   rust_name : string;
   rust_path : string list;  (* with the name *)
+  module_comment : string;
   items : item list;
   externals : external_ list;
 }

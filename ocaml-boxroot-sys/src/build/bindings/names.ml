@@ -107,6 +107,27 @@ let is_operator s =
   List.mem s [ "mod"; "land"; "lor"; "lxor"; "lsl"; "lsr"; "asr"; "or" ]
   || not (List.for_all is_letter (List.init (String.length s) (String.get s)))
 
+let names_of_signs = [
+  '+', "plus"; '-', "minus"; '*', "star"; '/', "slash"; '=', "eq"; '<', "lt"; '>', "gt"; '@', "at"; '^', "caret"; '&', "amp";
+  '|', "bar"; '!', "bang"; '?', "question"; '%', "percent"; '~', "tilde"; ':', "colon"; '.', "dot"; '$', "dollar"; '#', "hash";
+  '(', "paren"; '[', "bracket"; '{', "brace"; ')', ""; ']', ""; '}', ""; ';', "semi" ]
+
+(* The name of an operator in Rust: `op_let_star` of `let*`. None if it is none of OCaml. *)
+let operator s =
+  let word = String.length (List.find (fun prefix -> starts_with prefix s) [ "let"; "and"; "" ]) in
+  let signs = List.map (fun c -> List.assoc_opt c names_of_signs) (List.of_seq (String.to_seq (String.sub s word (String.length s - word)))) in
+  if String.for_all (function 'a' .. 'z' -> true | _ -> false) s then Some ("op_" ^ s)
+  else if List.mem None signs then None
+  else Some (String.concat "_" ("op" :: List.filter ((<>) "") (String.sub s 0 word :: List.filter_map Fun.id signs)))
+
+(* A value of OCaml in Rust. *)
+let value s = match if is_operator s then operator s else None with Some name -> name | None -> without_primes s
+
+(* Whether OCaml code can name a value so. A value that a preprocessor named may be called `_`. *)
+let has_path s =
+  if is_operator s then operator s <> None
+  else s <> "_" && match s.[0] with 'a' .. 'z' | '_' -> true | c -> Char.code c >= 128
+
 (* Whether a text is the path of an item of Rust. *)
 let is_path s = s <> "" && String.for_all (fun c -> c = ':' || is_c_name (String.make 1 c)) s
 
@@ -127,3 +148,17 @@ let there_are = function [] -> "There are none." | names -> "There are: " ^ Stri
 
 (* A name that no other item has: underscores are added. *)
 let rec free is_taken name = if is_taken name then free is_taken (name ^ "_") else name
+
+(* Why a name ends with underscores that `free` added. *)
+let note ~wanted ~other name = if name = wanted then "" else Printf.sprintf "`%s` in Rust: `%s` is %s" name wanted other
+
+(* Different names for the parts of one item. Those that Rust spells as OCaml does keep their names. *)
+let distinct rust names =
+  let taken = Hashtbl.create 10 in
+  let add given name =
+    let free = free (Hashtbl.mem taken) (rust name) in
+    Hashtbl.replace taken free ();
+    (name, free) :: given in
+  let plain, others = List.partition (fun name -> rust name = name) names in
+  let given = List.fold_left add [] (plain @ others) in
+  List.map (fun name -> List.assoc name given) names

@@ -10,7 +10,16 @@ exception Unsupported of string
 let unsupported fmt = Printf.ksprintf (fun s -> raise (Unsupported s)) fmt
 
 (* Where a public type of a bound module is declared. *)
-type home = { home_place : string list; rust : string; qualified : string; home_comment : string; home_doc : string option }
+type home = { home_path : Path.t; home_place : string list; rust : string; qualified : string; home_comment : string; home_doc : string option }
+
+(* Where a type stands: rows without a name get one from there. *)
+type around = {
+  around_place : string list;
+  around_rust : string;  (* what their Rust names begin with *)
+  around_qualified : string;
+  is_instance : bool;  (* whether OCaml code may choose the constructors of rows that are not exact, and the methods of open
+                          objects: those of the type of a value that OCaml provides *)
+}
 
 type t = {
   env : Env.t;
@@ -22,12 +31,13 @@ type t = {
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
   aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
   called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
+  mutable around : around option;
   without_definition : (string, unit) Hashtbl.t;  (* types that are abstract even in their implementation; see cmt.ml *)
 }
 
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
-    aliases = Hashtbl.create 50; called = Hashtbl.create 50;
+    aliases = Hashtbl.create 50; called = Hashtbl.create 50; around = None;
     without_definition = Hashtbl.create 50 }
 
 (* A module that has a file, as OCaml code names it. *)
@@ -37,7 +47,7 @@ let ocaml_module r name =
     | Some alias -> alias
     | None ->
       let longest a b = compare (String.length b) (String.length a) in
-      let prefixes = List.filter (fun prefix -> Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) in
+      let prefixes = List.filter (fun prefix -> prefix <> name && Names.starts_with prefix name) ("Stdlib__" :: r.prefixes) in
       match List.sort longest prefixes with
       | "Stdlib__" :: _ -> "Stdlib." ^ without "Stdlib__"
       | prefix :: _ -> without prefix
@@ -111,15 +121,36 @@ let has_definition d = match d.type_kind with
   | Type_record _ | Type_variant _ | Type_open -> true
   | _ -> false
 
-(* The type that a declaration gives a new name, if it does not declare a new type. *)
-let expansion d = match d.type_manifest with
-  | Some t when d.type_private = Asttypes.Public ->
-    (match Compat.get_desc t with Tvariant _ when not (has_definition d) -> None | _ -> Some t)
-  | _ -> None
-
 let find_type r path =
   try Env.find_type path r.env
   with Not_found -> unsupported "the interface that declares %s was not found" (Path.name path)
+
+let is_var t = match Compat.get_desc t with Tvar _ -> true | _ -> false
+
+(* Whether markers have what stands in a type. With -rectypes, types have circles. *)
+let is_expressible r t =
+  let seen = Hashtbl.create 10 in
+  let rec go t =
+    Hashtbl.mem seen (Compat.get_id t) || begin
+      Hashtbl.add seen (Compat.get_id t) ();
+      match Compat.get_desc t with
+      | Tvar _ -> true
+      | Tarrow (label, a, b, _) -> label = Asttypes.Nolabel && go a && go b
+      | Ttuple parts -> List.for_all (fun (label, t) -> label = None && go t) (Compat.tuple parts)
+      | Tconstr (path, arguments, _) ->
+        List.for_all go arguments && (match Env.find_type path r.env with
+          | d -> d.type_manifest = None || has_definition d || List.for_all is_var d.type_params
+          | exception Not_found -> false)
+      | Tpoly (t, []) -> go t
+      | _ -> false
+    end in
+  go t
+
+(* The type that a declaration gives a new name, if it does not declare a type of its own. A name of what has no marker is a type of its
+   own: OCaml types may have several markers, as long as no two types have one. *)
+let expansion r d = match d.type_manifest with
+  | Some t when d.type_private = Asttypes.Public && (has_definition d || is_expressible r t) -> Some t
+  | _ -> None
 
 (* The path of the type that this path finally names. None for abbreviations of other types, and for types that Rust knows. *)
 let rec canonical r path =
@@ -127,7 +158,7 @@ let rec canonical r path =
   if builtin path <> None || collection path <> None then None
   else
     let d = find_type r path in
-    match expansion d with
+    match expansion r d with
     | None -> Some path
     | Some t -> match Compat.get_desc t with
       | Tconstr (other, _, _) when has_definition d -> canonical r other
@@ -152,6 +183,18 @@ let var t = match Compat.get_desc t with
   | Tvar name -> { id = Compat.get_id t; hint = hint name }
   | _ -> unsupported "constrained type parameters"
 
+let is_instance r = match r.around with Some a -> a.is_instance | None -> false
+
+(* Evaluates with another place. *)
+let inside r around f =
+  let before = r.around in
+  r.around <- around;
+  Fun.protect f ~finally:(fun () -> r.around <- before)
+
+(* A part of what is around. *)
+let part name around =
+  { around with around_rust = around.around_rust ^ Names.camel name; around_qualified = Model.inside around.around_qualified name }
+
 (* With -rectypes, types have circles. *)
 let rec ty r depth t =
   if depth > 1000 then unsupported "a type without end";
@@ -172,13 +215,28 @@ let rec ty r depth t =
   | Tconstr (path, arguments, _) -> named r depth (normalize r path) (List.map ty arguments)
   | Tpoly (t, []) -> ty t
   | Tpoly _ | Tunivar _ -> unsupported "a polymorphic field"
-  | Tvariant _ -> unsupported "a polymorphic variant without a name"
+  | Tvariant row -> row_without_name r depth row
+  | Tobject (_, { contents = Some (path, _ :: arguments) }) when is_instance r -> named r depth (normalize r path) (List.map ty arguments)
   | Tobject _ -> unsupported "an object"
   | Tpackage _ -> unsupported "a first-class module"
   | _ -> unsupported "an unknown kind of type"
 
-(* At most `count` arguments. An abbreviation of a function type stays the result. *)
-and arrows r count t = arrows_inside r 0 count t
+(* At most `count` arguments of a value. An abbreviation of a function type stays the result, unless the function has labels. *)
+and arrows r count t =
+  let rec has_labels t = match Compat.get_desc t with
+    | Tarrow (label, _, b, _) -> label <> Asttypes.Nolabel || has_labels b
+    | _ -> false in
+  let rec go depth i t =
+    let inside name f = inside r (Option.map (part name) r.around) f in
+    match Compat.get_desc t with
+    | Tarrow (arg_label, a, b, _) when i < count ->
+      let name = match arg_label with Nolabel -> "arg" ^ string_of_int i | Labelled s | Optional s -> s in
+      let arg = inside name (fun () -> ty r (depth + 1) a) in
+      let rest, result = go (depth + 1) (i + 1) b in
+      ({ arg_label; arg } :: rest, result)
+    | Tconstr _ when i < count && has_labels (Ctype.expand_head r.env t) -> go (depth + 1) i (Ctype.expand_head r.env t)
+    | _ -> ([], inside "result" (fun () -> ty r (depth + 1) t)) in
+  go 0 0 t
 
 and arrows_inside r depth count t = match Compat.get_desc t with
   | Tarrow (arg_label, a, b, _) when count > 0 ->
@@ -187,12 +245,45 @@ and arrows_inside r depth count t = match Compat.get_desc t with
     ({ arg_label; arg } :: rest, result)
   | _ -> ([], ty r (depth + 1) t)
 
+(* A row of a type that has a name is that type, if OCaml code may choose it; other rows are types of their own. *)
+and row_without_name r depth row =
+  let fail () = unsupported "a polymorphic variant without a name" in
+  match r.around, Compat.row_name row with
+  | None, _ -> fail ()
+  | Some { is_instance = true; _ }, Some (path, arguments) when not (Compat.row_is_exact row) ->
+    named r depth (normalize r path) (List.map (ty r depth) arguments)
+  | Some around, _ ->
+    if not (around.is_instance || Compat.row_is_exact row) then fail ();
+    let constructor (label, argument) =
+      let hash = Btype.hash_variant label in
+      let part t = inside r (Some (part label around)) (fun () -> ty r (depth + 1) t) in
+      match argument with
+      | `One None -> Some { constructor = label; parts = Positional []; tag = Hash hash }
+      | `One (Some t) -> Some { constructor = label; parts = Positional [ part t ]; tag = Tagged hash }
+      | `Several -> fail ()
+      | `None -> None in
+    let l = List.sort (fun a b -> compare a.constructor b.constructor) (List.filter_map constructor (Compat.row_all_fields row)) in
+    if l = [] || List.concat_map (fun c -> List.concat_map vars (parts_types c.parts)) l <> [] then fail ();
+    let ocaml = "[ " ^ Glue.row [] l ^ " ]" in
+    let key = String.concat "." (around.around_place @ [ ocaml ]) in
+    let decl = match Hashtbl.find_opt r.decls key with
+      | Some decl -> decl
+      | None ->
+        let decl = {
+          ocaml; qualified = around.around_qualified; place = around.around_place; name = around.around_rust; params = [];
+          has_constraints = false; is_private = false; never_float = true; is_any = false; comment = ocaml; doc = None; kind = Row l;
+          reason = None; rust = Own; boxed = None; used = []; has_root = false; circle = []; derives = [] } in
+        Hashtbl.add r.decls key decl;
+        r.found <- decl :: r.found;
+        decl in
+    Named (decl, [])
+
 and named r depth path arguments = match builtin path, collection path with
   | Some b, _ -> Builtin (b, arguments)
   | None, Some (b, key) -> Builtin (b, key :: arguments)
   | None, None ->
     let d = find_type r path in
-    match expansion d with
+    match expansion r d with
     | Some t ->
       let by = List.combine (List.map var d.type_params) arguments in
       substitute by (ty r (depth + 1) t)
@@ -204,7 +295,6 @@ and decl r path d =
   | Some decl -> decl
   | None ->
     let home = Hashtbl.find_opt r.homes key in
-    let is_var t = match Compat.get_desc t with Tvar _ -> true | _ -> false in
     let params = List.map (fun t -> match Compat.get_desc t with
       | Tvar name -> { id = Compat.get_id t; hint = hint name }
       | _ -> { id = Compat.get_id t; hint = "a" }) d.type_params in
@@ -227,7 +317,8 @@ and decl r path d =
      | Some h when not (List.mem h.qualified r.opaque) ->
        (try
           if has_constraints then unsupported "constrained type parameters";
-          decl.kind <- kind r d;
+          let around = { around_place = place; around_rust = name; around_qualified = h.qualified; is_instance = false } in
+          decl.kind <- inside r (Some around) (fun () -> kind r d ~params ~is_any:decl.is_any);
           if List.mem key trusted_by_c then unsupported "C code relies on what is in it";
           let user = List.assoc_opt h.qualified r.users in
           if decl.kind <> Opaque then decl.rust <- (match user with Some path -> User path | None -> Own)
@@ -277,7 +368,9 @@ and is_any r path d =
       | _ -> true in
   any (Btype.newgenty (Tconstr (path, params, ref Mnil)))
 
-and field r l = { label = Ident.name l.ld_id; ty = ty r 0 l.ld_type; is_mutable = l.ld_mutable = Mutable;
+and inside_part : 'a. t -> string -> (unit -> 'a) -> 'a = fun r name f -> inside r (Option.map (part name) r.around) f
+
+and field r l = { label = Ident.name l.ld_id; ty = inside_part r (Ident.name l.ld_id) (fun () -> ty r 0 l.ld_type); is_mutable = l.ld_mutable = Mutable;
   is_atomic = Compat.is_atomic l }
 
 (* Whether OCaml represents values of a field's type as floats. *)
@@ -286,10 +379,10 @@ and is_float r l = match Compat.unboxed r.env l.ld_type with
   | None -> false
 
 and parts r = function
-  | Cstr_tuple l -> Positional (List.map (ty r 0) l)
+  | Cstr_tuple l -> Positional (List.mapi (fun i t -> inside_part r (string_of_int i) (fun () -> ty r 0 t)) l)
   | Cstr_record l -> Labelled (List.map (field r) l)
 
-and kind r d = match d.type_kind with
+and kind r d ~params ~is_any = match d.type_kind with
   | Type_record (l, Record_regular) ->
     Record (List.map (field r) l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
   | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)
@@ -306,6 +399,10 @@ and kind r d = match d.type_kind with
   | _ -> match Option.map Compat.get_desc d.type_manifest with
     | None -> Opaque
     | Some (Tvariant row) when d.type_private = Public -> Row (row_constructors r row)
+    | Some _ when d.type_private = Public ->
+      Option.iter (fun t -> ignore (inside r None (fun () -> ty r 0 t))) d.type_manifest;
+      unsupported "an abbreviation of a type that has no marker"
+    | Some _ when params = [] && not is_any -> Unboxed (None, Positional [ ty r 0 (Option.get d.type_manifest) ])
     | Some _ -> unsupported "a private abbreviation"
 
 (* Constant constructors are numbered, and constructors with arguments are numbered separately. *)
@@ -313,7 +410,7 @@ and constructors r l =
   let constants = ref 0 and blocks = ref 0 in
   let next counter = let n = !counter in incr counter; n in
   List.map (fun c ->
-    let parts = parts r c.cd_args in
+    let parts = inside_part r (Ident.name c.cd_id) (fun () -> parts r c.cd_args) in
     let tag = if parts = Positional [] then Constant (next constants) else Block (next blocks) in
     { constructor = Ident.name c.cd_id; parts; tag }) l
 

@@ -69,6 +69,26 @@ let attributes scope ~place derives =
   out scope "#[derive(%s)]\n" (String.concat ", " derives);
   List.iter (out scope "%s\n") (scope.chosen.attributes place)
 
+(* The names of fields and of constructors in Rust. *)
+let field_names l = Names.distinct Names.identifier (List.map (fun f -> f.label) l)
+let rust_constructors l = Names.distinct Names.camel (List.map (fun c -> c.constructor) l)
+
+(* Says which fields and constructors have other names than Rust's spelling of OCaml's, because others have those. *)
+let clashing_parts scope kind =
+  let notes what rust names given = List.iter2 (fun name given ->
+    if rust name <> given then comment scope "" (Printf.sprintf "the %s %s is `%s` in Rust: another one is `%s`" what name given (rust name)))
+    names given in
+  let fields = function
+    | Labelled l -> notes "field" Names.identifier (List.map (fun f -> f.label) l) (field_names l)
+    | Positional _ -> () in
+  match kind with
+  | Record (l, _) -> fields (Labelled l)
+  | Unboxed (_, parts) -> fields parts
+  | Variant l | Row l ->
+    notes "constructor" Names.camel (List.map (fun c -> c.constructor) l) (rust_constructors l);
+    List.iter (fun c -> fields c.parts) l
+  | Opaque -> ()
+
 (* The Rust declaration of a constructor's parts, or of a record's fields. `place` is what build scripts call the constructor. *)
 let parts_decl scope ~place ~visibility ty parts =
   let part (place, t) name = String.concat " " (scope.chosen.attributes place @ [ visibility ^ name ^ ty place t ]) in
@@ -76,7 +96,7 @@ let parts_decl scope ~place ~visibility ty parts =
   match parts with
   | Positional [] -> ""
   | Positional l -> "(" ^ parts_of (List.map (fun _ -> "") l) ^ ")"
-  | Labelled l -> " { " ^ parts_of (List.map (fun f -> Names.identifier f.label ^ ": ") l) ^ " }"
+  | Labelled l -> " { " ^ parts_of (List.map (fun name -> name ^ ": ") (field_names l)) ^ " }"
 
 (* The parts for the macro, which needs a number and a name for each: ` (0 a0: MARKER, …)` or ` { 0 label: MARKER, … }`. *)
 let parts_macro marker parts =
@@ -84,7 +104,7 @@ let parts_macro marker parts =
   match parts with
   | Positional [] -> ""
   | Positional l -> " (" ^ numbered (List.mapi (fun i t -> (Printf.sprintf "a%d" i, t)) l) ^ ")"
-  | Labelled l -> " { " ^ numbered (List.map (fun f -> (Names.identifier f.label, f.ty)) l) ^ " }"
+  | Labelled l -> " { " ^ numbered (List.map2 (fun f name -> (name, f.ty)) l (field_names l)) ^ " }"
 
 let tag = function
   | Constant n | Hash n -> Printf.sprintf "= %d" n
@@ -94,28 +114,30 @@ let tag = function
 let own_type scope d position =
   let name = d.name ^ generics (List.map position.var d.used) in
   let ty place = natural scope { position with called = Some place } in
-  let constructor c parts =
+  let constructor name c parts =
     let place = inside d.qualified c in
-    let words = scope.chosen.attributes place @ [ Names.camel c ^ parts_decl scope ~place ~visibility:"" ty parts ] in
+    let words = scope.chosen.attributes place @ [ name ^ parts_decl scope ~place ~visibility:"" ty parts ] in
     out scope "    %s,\n" (String.concat " " words) in
   attributes scope ~place:d.qualified d.derives;
   match d.kind with
   | Record (l, _) | Unboxed (None, Labelled l) ->
     out scope "pub struct %s {\n" name;
-    List.iter (fun f ->
+    List.iter2 (fun f name ->
       let place = inside d.qualified f.label in
       List.iter (out scope "    %s\n") (scope.chosen.attributes place);
-      out scope "    pub %s: %s,\n" (Names.identifier f.label) (ty place f.ty)) l;
+      out scope "    pub %s: %s,\n" name (ty place f.ty)) l (field_names l);
     out scope "}\n"
   | Variant l | Row l ->
     out scope "pub enum %s {\n" name;
-    List.iter (fun c -> constructor c.constructor c.parts) l;
+    List.iter2 (fun c name -> constructor name c.constructor c.parts) l (rust_constructors l);
     out scope "}\n"
   | Unboxed (Some c, parts) ->
     out scope "pub enum %s {\n" name;
-    constructor c parts;
+    constructor (Names.camel c) c parts;
     out scope "}\n"
-  | Unboxed (None, Positional _) | Opaque -> ()
+  | Unboxed (None, Positional l) ->
+    List.iter (fun t -> out scope "pub struct %s {\n    pub value: %s,\n}\n" name (ty (inside d.qualified "0") t)) l
+  | Opaque -> ()
 
 (* A marker that is no `OneType`, unlike those of `bound_type!`. *)
 let marker_of_any scope d name parameters =
@@ -133,6 +155,7 @@ let type_ scope d =
   let marker_of = marker scope names in
   let name = "OCaml" ^ d.name ^ generics (List.map snd names) in
   comment scope "" d.comment;
+  clashing_parts scope d.kind;
   Option.iter (fun reason -> comment scope "" ("has no conversion: " ^ reason)) d.reason;
   if d.rust = Own then (doc scope "" d.doc; own_type scope d position);
   let for_ = match d.rust with
@@ -150,16 +173,18 @@ let type_ scope d =
      | None -> bound "pub abstract %s\n}\n" name)
    | Record (l, form) ->
      bound "%s %s %s%s {\n" visibility (match form with `Flat -> "flat" | _ -> "record") name for_;
-     List.iteri (fun i f -> out scope "        %d %s: %s,\n" i (Names.identifier f.label) (marker_of f.ty)) l;
+     List.iteri (fun i (f, name) -> out scope "        %d %s: %s,\n" i name (marker_of f.ty)) (List.combine l (field_names l));
      out scope "    }\n}\n"
    | Variant l | Row l ->
      bound "%s variant %s%s {\n" visibility name for_;
-     List.iter (fun c ->
-       out scope "        %s %s%s,\n" (Names.camel c.constructor) (tag c.tag) (parts_macro marker_of c.parts)) l;
+     List.iter2 (fun c name ->
+       out scope "        %s %s%s,\n" name (tag c.tag) (parts_macro marker_of c.parts)) l (rust_constructors l);
      out scope "    }\n}\n"
    | Unboxed (constructor, parts) ->
      let is_float = List.exists (fun t -> Analysis.floatness t = `Float) (parts_types parts) in
-     let parts = parts_macro marker_of parts in
+     let parts = match constructor, parts with
+       | None, Positional [ t ] -> Printf.sprintf " { 0 value: %s }" (marker_of t)
+       | _ -> parts_macro marker_of parts in
      let parts = match constructor with Some c -> Printf.sprintf " { %s%s }" (Names.camel c) parts | None -> parts in
      bound "%s unboxed %s%s%s is_float %b\n}\n" visibility name for_ parts is_float);
   out scope "\n"
@@ -197,6 +222,7 @@ let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
 
 (* A name that a type suggests. *)
 let name_of_type = function
+  | Named (d, _) when d.ocaml.[0] = '[' -> None
   | Named (d, _) when d.name = "T" -> Some (List.nth d.place (List.length d.place - 1))
   | Named (d, _) -> Some (Names.snake d.name)
   | Arrow _ -> Some "f"
@@ -311,7 +337,8 @@ let value scope ~options ~root_name ~digest v =
 
 (* ---- Exceptions ---- *)
 
-let exception_ scope ~name ~digest e =
+let exception_ scope ~digest e =
+  let name = e.exception_name in
   let ty place = natural scope (in_function scope ~to_ocaml:true ~place:(Some place) []) in
   comment scope "" e.exception_comment;
   doc scope "" e.exception_doc;
@@ -400,85 +427,59 @@ let missing_externals text modules =
 let allowed = "dead_code, missing_docs, missing_debug_implementations, non_camel_case_types, non_snake_case, \
   non_upper_case_globals, unexpected_cfgs, unreachable_pub, unused_imports, unused_qualifications, clippy::all, clippy::pedantic, rustdoc::all"
 
-exception Clash of string
-
-(* Names of Rust, each with OCaml's. *)
-let rec check_names place ~remedy = function
-  | [] -> ()
-  | (name, ocaml) :: rest ->
-    (match List.assoc_opt name rest with
-     | Some other ->
-       raise (Clash (Printf.sprintf "%s and %s would both be `%s` in Rust, in %s. %s" ocaml other name place remedy))
-     | None -> ());
-    check_names place ~remedy rest
-
-let check_type d =
-  let check = check_names ("type " ^ d.ocaml) ~remedy:"`opaque` leaves the type in OCaml." in
-  let fields l = check (List.map (fun f -> (Names.identifier f.label, f.label)) l) in
-  let parts = function Labelled l -> fields l | Positional _ -> () in
-  match d.kind with
-  | Record (l, _) -> fields l
-  | Variant l | Row l ->
-    List.iter (fun c -> parts c.parts) l;
-    check (List.map (fun c -> (Names.camel c.constructor, c.constructor)) l)
-  | Unboxed _ | Opaque -> ()
-
-let type_names m =
-  List.concat_map (function
-    | Type d -> ("OCaml" ^ d.name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (d.name, "type " ^ d.ocaml) ] else [])
-    | Reexport (d, name) -> ("OCaml" ^ name, "type " ^ d.ocaml) :: (if d.rust = Own then [ (name, "type " ^ d.ocaml) ] else [])
-    | Module m -> [ (m.rust_name, "module " ^ m.ocaml_module) ]
-    | Abbreviation _ | Value _ | Exception _ | Left_out _ -> []) m.items
-  @ (if m.externals <> [] then [ ("Externals", "the trait of externals") ] else [])
-
-(* `type error` and `exception Error of error` are usual. The exception is ErrorException then. *)
-let exception_name types e =
-  if List.mem_assoc e.exception_name types then e.exception_name ^ "Exception" else e.exception_name
-
-(* The names of types and of abbreviations. An abbreviation does not count if a type has its name. *)
-let with_aliases types m =
-  List.fold_left (fun types -> function
-    | Abbreviation a when not (List.mem_assoc ("OCaml" ^ a.alias) types) -> ("OCaml" ^ a.alias, "type " ^ a.alias_path) :: types
-    | _ -> types) types m.items
-
-let reexport scope d name =
+let reexport scope { declared = d; reexport = name; reexport_comment; _ } =
+  comment scope "" reexport_comment;
   let place = if d.place = scope.path then "self::" else item scope d.place "" in
   let line before after = out scope "pub use %s%s%s;\n" place before (if before = after then "" else " as " ^ after) in
   line ("OCaml" ^ d.name) ("OCaml" ^ name);
   if d.rust = Own then line d.name name;
   out scope "\n"
 
+(* Another name of a module. *)
+let again scope a = match a.found_at with
+  | None -> left_out scope { what = a.again_comment; why = a.otherwise; missed = [ Printf.sprintf "pub mod %s {}" a.again ] }
+  | Some place ->
+    comment scope "" a.again_comment;
+    match List.rev place with
+    | [] -> assert false
+    | name :: around ->
+      let path = item scope (List.rev around) name in
+      let path = if Names.starts_with "self::" path || Names.starts_with "super::" path then path else "self::" ^ path in
+      out scope "pub use %s%s;\n\n" path (if name = a.again then "" else " as " ^ a.again)
+
+(* The names of types, traits and modules. *)
+let declared m = List.concat_map (function
+  | Type d -> Clashes.type_names d d.name
+  | Reexport e -> Clashes.type_names e.declared e.reexport
+  | Abbreviation a -> [ "OCaml" ^ a.alias ]
+  | Exception e -> [ e.exception_name ]
+  | Module m -> [ m.rust_name ]
+  | Again a -> [ a.again ]
+  | Value _ | Left_out _ | Remark _ -> []) m.items
+  @ if m.externals <> [] then [ Clashes.trait ] else []
+
 let rec module_ text ~chosen ~abi ~digest m =
-  let types = with_aliases (type_names m) m in
-  let exceptions = List.filter_map (function
-    | Exception e -> Some (exception_name types e, "exception " ^ e.exception_path) | _ -> None) m.items in
-  let values = List.filter_map (function
-    | Value v -> Some (Names.identifier v.value_name, "val " ^ v.value_path) | _ -> None) m.items in
-  let check = check_names ("module " ^ m.ocaml_module) in
-  check ~remedy:"`only` leaves one of them out; `rename` is not for modules." (List.filter_map (function
-    | Module sub -> Some (sub.rust_name, "module " ^ sub.ocaml_module) | _ -> None) m.items);
-  List.iter (check ~remedy:"`rename` gives an item another name, `only` leaves some out.") [ types @ exceptions; values ];
-  let taken = List.map fst (types @ exceptions) in
+  let values = Hashtbl.create 50 in
+  List.iter (function Value v -> Hashtbl.replace values v.value_name () | _ -> ()) m.items;
+  let taken = declared m in
   let options = List.fold_left (fun options -> function
     | Value v when has_options v ->
       let is_taken name = List.mem name taken || List.exists (fun (_, other) -> other = name) options in
       (v.value_name, Names.free is_taken (Names.camel v.value_name ^ "Options")) :: options
     | _ -> options) [] m.items in
   let scope = { path = m.rust_path; taken = taken @ List.map snd options; imports = []; text = Buffer.create 1000; chosen } in
-  let root_name v = Names.free (fun n -> List.mem_assoc n values) (v.value_name ^ "_root") in
+  let root_name v = Names.free (Hashtbl.mem values) (v.value_name ^ "_root") in
   let subs = Buffer.create 1000 in
   List.iter (function
-    | Type d -> check_type d; type_ scope d
-    | Reexport (d, name) -> reexport scope d name
-    | Abbreviation a when List.assoc ("OCaml" ^ a.alias) types = "type " ^ a.alias_path -> abbreviation scope a
-    | Abbreviation { alias_comment = what; _ } ->
-      left_out scope { what; why = "another type has its name in Rust"; missed = [] }
+    | Type d -> type_ scope d
+    | Reexport e -> reexport scope e
+    | Abbreviation a -> abbreviation scope a
+    | Remark s -> comment scope "" s; out scope "\n"
+    | Again a -> again scope a
     | Left_out l -> left_out scope l
     | Value v -> value scope ~options:(List.assoc_opt v.value_name options) ~root_name:(root_name v) ~digest v
-    | Exception e -> exception_ scope ~name:(exception_name types e) ~digest e
+    | Exception e -> exception_ scope ~digest e
     | Module m -> module_ subs ~chosen ~abi:None ~digest m) m.items;
-  check_names ("the trait Externals of module " ^ m.ocaml_module) ~remedy:"`rename` calls one of them otherwise."
-    (List.map (fun e -> (Names.identifier e.external_, e.external_comment)) m.externals);
   externals scope m;
   let inside = Buffer.create 1000 in
   let add fmt = Printf.ksprintf (Buffer.add_string inside) fmt in
@@ -491,5 +492,6 @@ let rec module_ text ~chosen ~abi ~digest m =
     add "::ocaml_boxroot::bound_abi! { \"%s\"%s }\n\n" symbol needs) abi;
   Buffer.add_buffer inside scope.text;
   Buffer.add_buffer inside subs;
+  if m.module_comment <> "" then Printf.bprintf text "// %s\n" m.module_comment;
   if List.length m.rust_path = 1 then Printf.bprintf text "#[allow(%s)]\n" allowed;
   Printf.bprintf text "pub mod %s {\n%s\n}\n\n" m.rust_name (indented (String.trim (Buffer.contents inside)))

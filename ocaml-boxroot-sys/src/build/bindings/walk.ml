@@ -13,6 +13,7 @@ type selection = {
 type raw = {
   path : Path.t;
   raw_name : string;  (* in Rust *)
+  raw_comment : string;
   raw_path : string list;
   qualified : string;  (* as build scripts name it: orders.sub *)
   signature : signature;
@@ -48,7 +49,7 @@ let value_path r path = match path with
 
 (* The names of a value, and of a type or an exception. *)
 let value_name selection raw name =
-  Option.value (given_name selection raw name ~is_capital:false) ~default:(Names.without_primes name)
+  Option.value (given_name selection raw name ~is_capital:false) ~default:(Names.value name)
 let capital_name selection raw name = Option.value (given_name selection raw name ~is_capital:true) ~default:(Names.camel name)
 
 (* The text that OCaml's own printer makes of an item. *)
@@ -72,11 +73,18 @@ let has_interface (r : Reader.t) path = match Env.find_module path r.env with
   | _ -> true
   | exception Not_found -> false
 
-let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
+(* The Rust name of a module. `taken` has the others around it, each with what has it. *)
+let module_name taken ~wanted what =
+  let name = Names.free (Hashtbl.mem taken) wanted in
+  let other = Option.value (Hashtbl.find_opt taken wanted) ~default:"" in
+  Hashtbl.replace taken name what;
+  (name, Names.note ~wanted ~other name)
+
+let rec raw (r : Reader.t) ~base path ~name ~comment ~rust_path ~qualified signature =
+  let taken = Hashtbl.create 10 in
   let sub = function
     | Sig_module (id, _, md, _, Exported) ->
       let name = Ident.name id in
-      let rust_name = Names.snake name in
       let inside = Path.Pdot (path, name) in
       let path = match md.md_type with
         | Mty_alias _ ->
@@ -91,11 +99,12 @@ let rec raw (r : Reader.t) ~base path ~name ~rust_path ~qualified signature =
          (match signature_of r path with
           | Some s ->
             let qualified = qualified ^ "." ^ Compat.uncapitalize name in
-            Some (name, raw r ~base path ~name:rust_name ~rust_path:(rust_path @ [ rust_name ]) ~qualified s)
+            let rust, comment = module_name taken ~wanted:(Names.snake name) ("module " ^ Path.name path) in
+            Some (name, raw r ~base path ~name:rust ~comment ~rust_path:(rust_path @ [ rust ]) ~qualified s)
           | None -> None)
        | _ -> None)
     | _ -> None in
-  { path; raw_name = name; raw_path = rust_path; qualified; signature; subs = List.filter_map sub signature }
+  { path; raw_name = name; raw_comment = comment; raw_path = rust_path; qualified; signature; subs = List.filter_map sub signature }
 [@@ocaml.warning "-4"]
 
 (* Fails, and names the interfaces in the folders that are searched, without the standard library's. *)
@@ -111,8 +120,23 @@ let has_file (r : Reader.t) name =
   Env.bound_module name r.env
   && (match Env.find_module (Path.Pident (Ident.create_persistent name)) r.env with _ -> true | exception Not_found -> false)
 
-(* The raw tree of a module that has a file. *)
-let bound (r : Reader.t) name =
+(* Of Foo__Bar, Bar. Of Foo__, the module of aliases of a dune library, all. *)
+let last_part name = match List.rev (Names.split "__" name) with
+  | "" :: part :: _ -> part ^ "__"
+  | part :: _ -> part
+  | [] -> name
+
+(* Names that a module of the crate must not have: of crates, whose paths would lead into the module; and of modules that are
+   generated. *)
+let taken_in_crate () =
+  let taken = Hashtbl.create 10 in
+  List.iter (fun name -> Hashtbl.replace taken name ("the crate " ^ name)) [ "alloc"; "core"; "ocaml_boxroot"; "std" ];
+  List.iter (fun name -> Hashtbl.replace taken name "a module of the bindings themselves")
+    [ Reader.other_types; "ocaml_externals"; "ocaml_externals_missing" ];
+  taken
+
+(* The raw tree of a module that has a file. `taken` has the Rust names of other modules. *)
+let bound (r : Reader.t) taken name =
   let path = Path.Pident (Ident.create_persistent name) in
   if not (has_file r name) then begin
     let of_library = "Stdlib__" ^ name in
@@ -120,11 +144,11 @@ let bound (r : Reader.t) name =
     else no_module name
   end;
   if is_excluded path then failwith (Printf.sprintf "module %s takes and makes values of any type" name);
-  let own = List.hd (List.rev (Names.split "__" name)) in
+  let own = last_part name in
   match signature_of r path with
   | Some s ->
-    let rust = Names.snake own in
-    raw r ~base:name path ~name:rust ~rust_path:[ rust ] ~qualified:(Compat.uncapitalize own) s
+    let rust, comment = module_name taken ~wanted:(Names.snake own) ("module " ^ name) in
+    raw r ~base:name path ~name:rust ~comment ~rust_path:[ rust ] ~qualified:(Compat.uncapitalize own) s
   | None -> failwith (Printf.sprintf "module %s is a functor" name)
 
 (* The modules that have files. *)
@@ -143,7 +167,7 @@ let rec homes (r : Reader.t) selection ~own raw =
       (match Reader.canonical r here with
        | Some path when (Path.same path here || not own) && not (Hashtbl.mem r.homes (Path.name path)) ->
          Hashtbl.add r.homes (Path.name path) {
-           home_place = raw.raw_path; rust = capital_name selection raw name; qualified = qualify raw name;
+           home_path = here; home_place = raw.raw_path; rust = capital_name selection raw name; qualified = qualify raw name;
            home_comment = print (Sig_type (id, d, Trec_first, Exported));
            home_doc = documentation selection "type" (Path.name here) }
        | _ -> ()
@@ -239,29 +263,34 @@ let is_unchecked_primitive r name v arguments result =
     let is_declaration other = other = name || (name = "%identity" && other = "%opaque") in
     not (List.exists (fun (other, general) -> is_declaration other && is_instance r ~general v.val_type) (library_primitives r)))
 
+let is_function (r : Reader.t) t = match Compat.get_desc (Ctype.expand_head r.env t) with Tarrow _ -> true | _ -> false
+[@@ocaml.warning "-4"]
+
 let value r selection raw id comment =
   let name = Ident.name id in
+  if not (Names.has_path name) then Reader.unsupported "OCaml has no path to it";
   let path = Path.Pdot (raw.path, name) in
-  if Names.is_operator (value_name selection raw name) then
-    Reader.unsupported "an operator has no name in Rust, unless `rename` gives it one";
   let v = Env.find_value path r.Reader.env in
-  let arguments, result = Reader.arrows r max_int v.val_type in
-  (match result with
-   | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
-     Reader.unsupported "its result is of any type"
-   | _ -> ());
   let primitive = match v.val_kind with
     | Val_prim p when not (Names.starts_with "%" p.prim_name || Names.is_c_name (Reader.symbol p)) ->
       Reader.unsupported "a symbol that is not a name in C"
     | Val_prim p -> Some p.prim_name
     | _ -> List.assoc_opt (Path.name path) selection.hidden in
+  (* Of primitives, nobody has checked that rows of arguments are those of results. *)
+  let around = { Reader.around_place = raw.raw_path; around_rust = Names.camel (value_name selection raw name);
+    around_qualified = qualify raw name; is_instance = primitive = None } in
+  let arguments, result = Reader.inside r (Some around) (fun () -> Reader.arrows r max_int v.val_type) in
+  (match result with
+   | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
+     Reader.unsupported "its result is of any type"
+   | _ -> ());
   let is_unsafe = Names.contains name "unsafe" || Libraries.is_unsafe_function (Path.name path)
     || (match primitive with
         | Some p -> Names.contains p "unsafe" || Libraries.is_unsafe_primitive p
           || is_unchecked_primitive r p v arguments result
         | None -> false) in
   (match arguments, result with
-   | [], Arrow _ when is_unsafe -> Reader.unsupported "an unsafe function whose type is an abbreviation"
+   | [], _ when is_unsafe && is_function r v.val_type -> Reader.unsupported "an unsafe function whose type is an abbreviation"
    | _ -> ());
   let value_path = value_path r path in
   { value = name; value_qualified = qualify raw name; value_name = value_name selection raw name; value_path; arguments; result;
@@ -276,7 +305,9 @@ let exception_ r selection raw id extension comment =
   let path = Path.Pdot (raw.path, name) in
   let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
-  let exception_parts = Reader.parts r extension.ext_args in
+  let around = { Reader.around_place = raw.raw_path; around_rust = capital_name selection raw name; around_qualified = qualify raw name;
+    is_instance = false } in
+  let exception_parts = Reader.inside r (Some around) (fun () -> Reader.parts r extension.ext_args) in
   if List.concat_map vars (parts_types exception_parts) <> [] then Reader.unsupported "a type variable";
   { exception_name = capital_name selection raw name; exception_qualified = qualify raw name; exception_path = Reader.ocaml r path; exception_parts;
     exception_comment = comment; exception_doc = documentation selection "exception" (Path.name path); exception_derives = [] }
@@ -293,8 +324,8 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
       (try [ Value (value r selection raw id comment) ]
        with Reader.Unsupported reason ->
          let missed = match value_name selection raw (Ident.name id) with
-           | name when Names.is_operator name -> []
-           | name -> [ Printf.sprintf "pub fn %s() {}" (Names.identifier name) ] in
+           | name when Names.has_path (Ident.name id) -> [ Printf.sprintf "pub fn %s() {}" (Names.identifier name) ]
+           | _ -> [] in
          left_out ~missed comment reason)
     | Sig_type (id, d, _, Exported) when chosen id && not (String.contains (Ident.name id) '#') ->
       type_ r selection raw id d
@@ -312,18 +343,27 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
          let m = items r selection ~is_external ~externals:[] sub in
          if m.items = [] then [] else [ Module m ]
        | None, _ when not (chosen id) -> []
-       | None, Mty_alias target ->
-         let is_excluded = is_excluded (Env.normalize_module_path None r.env (Path.Pdot (raw.path, name))) in
-         left_out ~missed:(missed name) (Printf.sprintf "module %s = %s" name (Path.name target))
-           (if is_excluded then "its functions take and make values of any type"
-            else if not (has_interface r target) then
-              "it has no interface (.cmi): it is private, or was not compiled before the bindings"
-            else "another module's name")
+       | None, Mty_alias _ ->
+         let target = Env.normalize_module_path None r.env (Path.Pdot (raw.path, name)) in
+         let what = Printf.sprintf "module %s = %s" name (Path.name target) in
+         let left_out = left_out ~missed:(missed name) what in
+         if is_excluded target then left_out "its functions take and make values of any type"
+         else if not (has_interface r target) then
+           left_out "it has no interface (.cmi): it is private, or was not compiled before the bindings"
+         else if signature_of r target = None then left_out "a functor"
+         else
+           let file = Ident.name (Path.head target) in
+           let is_own = Path.same (Path.Pident (Path.head target)) (Path.Pident (Path.head raw.path)) in
+           let otherwise =
+             if is_own then Printf.sprintf "nothing of %s is bound" (Path.name target)
+             else Printf.sprintf "`bind(\"%s\")` binds it" (Compat.uncapitalize file) in
+           [ Again { again = Names.snake name; of_module = Path.name target; again_comment = what; otherwise; found_at = None } ]
        | None, Mty_functor _ -> left_out ~missed:(missed name) ("module " ^ name) "a functor"
        | None, _ -> left_out ~missed:(missed name) ("module " ^ name) "an unknown signature")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
-  { ocaml_module = Path.name raw.path; module_qualified = raw.qualified; rust_name = raw.raw_name; rust_path = raw.raw_path; items; externals }
+  { ocaml_module = Path.name raw.path; module_qualified = raw.qualified; rust_name = raw.raw_name; rust_path = raw.raw_path;
+    module_comment = raw.raw_comment; items; externals }
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
@@ -332,10 +372,15 @@ and type_ r selection raw id d =
   let path = Path.Pdot (raw.path, name) in
   let rust = capital_name selection raw name in
   let comment () = print (Sig_type (id, d, Trec_first, Exported)) in
-  let reexport decl =
-    if decl.place = raw.raw_path && decl.name = rust then Type decl else Reexport (decl, rust) in
+  let reexport declared =
+    Reexport { declared; reexport = rust; reexport_path = Reader.ocaml r path; reexport_comment = comment () } in
   try match Reader.canonical r path with
-    | Some own -> [ reexport (Reader.decl r own (Reader.find_type r own)) ]
+    | Some own ->
+      let decl = Reader.decl r own (Reader.find_type r own) in
+      let is_home = match Hashtbl.find_opt r.homes (Path.name own) with
+        | Some home -> Path.same home.home_path path
+        | None -> false in
+      [ if is_home then Type decl else reexport decl ]
     | None ->
       let params = List.map Reader.var d.type_params in
       if not (are_distinct params) then raise (Reader.Unsupported "constrained type parameters");
@@ -351,7 +396,7 @@ and type_ r selection raw id d =
 (* Adds the types that were found but are not items of a bound module, such as types of other modules. *)
 let with_types modules types =
   let rec declared m = List.concat_map (function
-    | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Left_out _ -> []) m.items in
+    | Type d -> [ d ] | Module m -> declared m | Abbreviation _ | Reexport _ | Value _ | Exception _ | Left_out _ | Remark _ | Again _ -> []) m.items in
   let there = List.concat_map declared modules in
   let rec insert path rest decl modules = match rest with
     | [] -> assert false
@@ -365,6 +410,20 @@ let with_types modules types =
       if List.exists (fun m -> m.rust_name = name) modules then
         List.map (fun m -> if m.rust_name = name then into m else m) modules
       else modules @ [ into { ocaml_module = String.concat "." path; module_qualified = ""; rust_name = name; rust_path = path;
-                          items = []; externals = [] } ] in
+                          module_comment = ""; items = []; externals = [] } ] in
   List.fold_left (fun modules d -> if List.memq d there then modules else insert [] d.place d modules) modules types
+[@@ocaml.warning "-4"]
+
+(* Finds the modules that have other names. *)
+let find_again modules =
+  let there = Hashtbl.create 50 in
+  let rec note m =
+    Hashtbl.replace there m.ocaml_module m.rust_path;
+    List.iter (function Module sub -> note sub | _ -> ()) m.items in
+  let rec find m = List.iter (function
+    | Again a -> a.found_at <- Hashtbl.find_opt there a.of_module
+    | Module sub -> find sub
+    | _ -> ()) m.items in
+  List.iter note modules;
+  List.iter find modules
 [@@ocaml.warning "-4"]
