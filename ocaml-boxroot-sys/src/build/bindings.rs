@@ -1,8 +1,9 @@
 //! Rust bindings to OCaml modules: of a [`Program`], and of a program that another build compiles.
 
-use super::generator::{capitalized, Selection};
+use super::c_libraries::Library;
+use super::generator::{capitalized, uncapitalized, Selection};
 use super::packages::Packages;
-use super::program::{about, run};
+use super::program::{about, library_file, run};
 use super::{Error, OCaml, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,6 +37,51 @@ impl Program {
     pub fn bind(mut self, module: &str) -> Program {
         self.bound.bind(module);
         self
+    }
+
+    /// Makes Rust bindings to all modules of a package that [`package`](Program::package) names, or
+    /// of a [`library`](Program::library): those of its archives, and what can be named through
+    /// them. (`lwt.unix` is another package than `lwt`.) A module that cannot be bound, such as a
+    /// functor, is left out with a warning.
+    pub fn bind_all(mut self, package: &str) -> Program {
+        self.bound_packages.push(package.to_string());
+        self
+    }
+
+    /// Binds the modules of the packages that are bound as a whole.
+    pub(super) fn bind_packages(&mut self, ocaml: &OCaml) -> Result<(), Error> {
+        for package in &self.bound_packages {
+            let archives = if self.libraries.contains(package) {
+                vec![library_file(ocaml.where_path(), package)]
+            } else {
+                let found = self.found.archives_of(package).map(<[PathBuf]>::to_vec);
+                found.ok_or_else(|| {
+                    Error(format!(
+                        "bind_all(\"{package}\"): the program has no such package; call package(\"{package}\"), too"
+                    ))
+                })?
+            };
+            for archive in archives {
+                let library = Library::read(ocaml, &archive)?;
+                let folder = archive.parent().unwrap_or(Path::new("."));
+                let has_interface = |name: &str| {
+                    [name.to_string(), uncapitalized(name)]
+                        .iter()
+                        .any(|name| folder.join(format!("{name}.cmi")).exists())
+                };
+                // dune's Foo has Foo__Bar as its module Bar.
+                let is_part = |name: &str| {
+                    name.match_indices("__")
+                        .any(|(at, _)| library.modules.iter().any(|other| *other == name[..at]))
+                };
+                for name in &library.modules {
+                    if has_interface(name) && !is_part(name) {
+                        self.bound.bind_if_possible(name);
+                    }
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to

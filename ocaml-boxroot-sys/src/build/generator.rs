@@ -92,6 +92,14 @@ impl Selection {
         }
     }
 
+    /// Binds a module, or warns that it cannot be bound.
+    pub fn bind_if_possible(&mut self, name: &str) {
+        if !self.modules.iter().any(|module| module == name) {
+            self.bind(name);
+            self.add(["--if-possible", name]);
+        }
+    }
+
     /// Adds an option of the generator, and its arguments.
     pub fn add<const N: usize>(&mut self, option: [&str; N]) {
         self.options.extend(option.map(String::from));
@@ -201,4 +209,10 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
 pub(super) fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// The name of a module's file, if it begins with a small letter.
+pub(super) fn uncapitalized(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }

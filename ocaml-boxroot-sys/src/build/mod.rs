@@ -45,6 +45,7 @@
 //!   `use that_library as _;` in the program.
 
 mod bindings;
+mod c_libraries;
 mod error;
 mod find_ocaml;
 mod generator;

@@ -24,7 +24,8 @@ pub(super) struct Packages {
     pub folders: Vec<PathBuf>,
     /// Files `.cmxa`, each after the files that it needs.
     pub archives: Vec<PathBuf>,
-    seen: Vec<String>,
+    /// The archives of each package that was found.
+    of_packages: Vec<(String, Vec<PathBuf>)>,
 }
 
 impl Packages {
@@ -40,6 +41,9 @@ impl Packages {
             folders.iter().cloned().chain(named).map(absolute).collect::<Result<Vec<_>, _>>()?;
         places.extend(ocaml.where_path().parent().map(Path::to_path_buf)); // opam's
         places.push(ocaml.where_path().to_path_buf()); // Debian's
+
+        // Debian's, of packages whose modules are in the folder of another one
+        places.push(ocaml.where_path().join("METAS"));
         let mut packages = Packages::default();
         for name in names {
             packages.add(ocaml, name, &places)?;
@@ -47,18 +51,25 @@ impl Packages {
         Ok(packages)
     }
 
+    /// The archives of a package, if it was found.
+    pub fn archives_of(&self, name: &str) -> Option<&[PathBuf]> {
+        self.of_packages.iter().find(|(found, _)| found == name).map(|(_, archives)| &**archives)
+    }
+
     fn add(&mut self, ocaml: &OCaml, name: &str, places: &[PathBuf]) -> Result<(), Error> {
-        if self.seen.iter().any(|seen| seen == name) || ALWAYS_THERE.contains(&name) {
+        if self.archives_of(name).is_some() || ALWAYS_THERE.contains(&name) {
             return Ok(());
         }
-        self.seen.push(name.to_string());
+        self.of_packages.push((name.to_string(), Vec::new()));
         if let "unix" | "str" | "dynlink" | "runtime_events" | "threads" | "threads.posix" = name {
             self.libraries.push(name.trim_end_matches(".posix").to_string());
             return Ok(());
         }
         let mut parts = name.split('.');
         let top = parts.next().unwrap_or_default();
-        let file = places.iter().map(|place| place.join(top).join("META")).find(|f| f.exists());
+        let files =
+            |place: &PathBuf| [place.join(top).join("META"), place.join(format!("META.{top}"))];
+        let file = places.iter().flat_map(files).find(|file| file.exists());
         let file = file.ok_or_else(|| {
             let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
             Error(format!(
@@ -84,6 +95,10 @@ impl Packages {
         for archive in meta.words("archive").iter().filter(|name| name.ends_with(".cmxa")) {
             let archive = folder.join(archive);
             println!("cargo:rerun-if-changed={}", archive.display());
+            let mut found = self.of_packages.iter_mut();
+            if let Some((_, archives)) = found.find(|(found, _)| found == name) {
+                archives.push(archive.clone());
+            }
             self.archives.push(archive);
         }
         if !self.folders.contains(&folder) {

@@ -1,3 +1,4 @@
+use super::c_libraries::{CLibraries, Library};
 use super::find_ocaml::{answer, sibling};
 use super::generator::{no_bindings, registers_domains, Selection};
 use super::packages::Packages;
@@ -23,6 +24,8 @@ pub struct Program {
     /// What the linker needs of the packages, which are found when the program is compiled.
     pub(super) found: Packages,
     pub(super) bound: Selection,
+    /// Packages of which all modules are bound.
+    pub(super) bound_packages: Vec<String>,
 }
 
 impl Program {
@@ -61,8 +64,8 @@ impl Program {
     /// Adds an installed OCaml library, and the libraries that it needs, under the name that
     /// `ocamlfind` and dune know it by: `yojson`, `foo.bar`. It is found by its file `META`: in the
     /// folders of [`package_dir`](Program::package_dir), in the folders that `OCAMLPATH` names, and
-    /// beside OCaml, where opam and Debian install libraries. A C library that it needs must be
-    /// there as an archive (`.a`).
+    /// beside OCaml, where opam and Debian install libraries. The linker finds the C libraries that
+    /// it needs as for any program, shared (`.so`) or as archives (`.a`).
     pub fn package(mut self, name: &str) -> Program {
         self.packages.push(name.to_string());
         self
@@ -93,7 +96,8 @@ impl Program {
         check_told()?;
         let ocaml = OCaml::find()?;
         let name = name_of_program()?;
-        link_archive(&ocaml, &self.compile(&ocaml, &name)?, &name, WHOLE)
+        let (object, c_libraries) = self.compile(&ocaml, &name)?;
+        link_archive(&object, &c_libraries, &name, WHOLE)
     }
 
     /// Links an OCaml program that another build compiled, with its runtime, into one object file:
@@ -112,7 +116,9 @@ impl Program {
         let file = file.as_ref();
         println!("cargo:rerun-if-changed={}", file.display());
         fs::metadata(file).map_err(|error| about(file, error))?;
-        link_archive(&OCaml::find()?, file, &name_of_program()?, WHOLE)
+        let mut c_libraries = CLibraries::default();
+        c_libraries.add_runtime(&OCaml::find()?)?;
+        link_archive(file, &c_libraries, &name_of_program()?, WHOLE)
     }
 
     /// As [`link`](Program::link), but only into some of the programs that this package makes:
@@ -134,11 +140,9 @@ impl Program {
         let ocaml = OCaml::find()?;
         let name =
             format!("ocaml_program_of_{}", target.replace(|c: char| !c.is_alphanumeric(), "_"));
-        let object = self.compile(&ocaml, &name)?;
+        let (object, c_libraries) = self.compile(&ocaml, &name)?;
         println!("cargo:rustc-link-arg-{target}={}", object.display());
-        for library in c_libraries(&ocaml)? {
-            println!("cargo:rustc-link-arg-{target}=-l{library}");
-        }
+        c_libraries.link_into(target);
         Ok(())
     }
 
@@ -146,23 +150,22 @@ impl Program {
     #[allow(dead_code)] // by the build script only
     pub(crate) fn link_if_needed(&self, ocaml: &OCaml, name: &str) -> Result<(), Error> {
         check_told()?;
-        link_archive(ocaml, &self.compile(ocaml, name)?, name, "static")
+        let (object, c_libraries) = self.compile(ocaml, name)?;
+        link_archive(&object, &c_libraries, name, "static")
     }
 
-    /// The program and its runtime in one object file of this name.
-    fn compile(&self, ocaml: &OCaml, name: &str) -> Result<PathBuf, Error> {
-        if self.packages.is_empty() {
-            return self.compile_found(ocaml, name);
-        }
+    /// The program and its runtime in one object file of this name, and what it needs of C.
+    fn compile(&self, ocaml: &OCaml, name: &str) -> Result<(PathBuf, CLibraries), Error> {
         let mut program = self.clone();
         program.found = Packages::find(ocaml, &self.packages, &self.package_folders)?;
         for library in program.found.libraries.clone() {
             program = program.library(&library);
         }
+        program.bind_packages(ocaml)?;
         program.compile_found(ocaml, name)
     }
 
-    fn compile_found(&self, ocaml: &OCaml, name: &str) -> Result<PathBuf, Error> {
+    fn compile_found(&self, ocaml: &OCaml, name: &str) -> Result<(PathBuf, CLibraries), Error> {
         let ocamlopt = ocaml.ocamlopt()?;
         check_architecture(&ocamlopt)?;
         // ocamlopt leaves its files beside the sources, so it gets copies, in a folder without old
@@ -187,22 +190,53 @@ impl Program {
         }
         let object = folder.join(format!("{name}.o"));
         let mut command = self.ocamlopt(&ocamlopt, &folder);
-        command.args(["-output-complete-obj", "-o"]).arg(&object);
+        command.args(["-output-complete-obj", "-noautolink", "-o"]).arg(&object);
         if !self.found.archives.is_empty() {
             // A package's modules are all linked, even if nobody names them. OCaml's own libraries,
             // except for the standard one, ask for this themselves.
             command.arg("-linkall");
         }
-        command.args(["-I", &c_library_folder()?]).args(&self.flags);
+        let (flags, c_libraries) = self.c_libraries(ocaml)?;
+        command.args(flags);
         command.args(self.libraries.iter().map(|library| format!("{library}.cmxa")));
-        run(command.args(&self.found.archives).args(sources))?;
-        Ok(object)
+        run(command.args(&self.found.archives).args(sources).args(&c_libraries.stubs))?;
+        Ok((object, c_libraries))
+    }
+
+    /// The flags without those that are for C, and what the program needs of C.
+    fn c_libraries(&self, ocaml: &OCaml) -> Result<(Vec<String>, CLibraries), Error> {
+        let mut c_libraries = CLibraries::default();
+        let standard = ocaml.where_path();
+        let mut folders = self.found.folders.clone();
+        folders.push(standard.to_path_buf());
+        let own = self.libraries.iter().map(|library| library_file(standard, library));
+        for file in own.chain(self.found.archives.iter().cloned()).filter(|file| file.exists()) {
+            let beside = file.parent().unwrap_or(standard).to_path_buf();
+            let folders = [std::slice::from_ref(&beside), &folders].concat();
+            c_libraries.add_library(&Library::read(ocaml, &file)?, &folders);
+        }
+        let (mut flags, mut for_c) = (Vec::new(), Vec::new());
+        let mut words = self.flags.iter();
+        while let Some(word) = words.next() {
+            if ["-cclib", "-ccopt"].contains(&word.as_str()) {
+                for_c.extend(
+                    words.next().into_iter().flat_map(|w| w.split_whitespace()).map(String::from),
+                );
+            } else {
+                flags.push(word.clone());
+            }
+        }
+        c_libraries.add(&for_c, &folders);
+        c_libraries.add_runtime(ocaml)?;
+        Ok((flags, c_libraries))
     }
 
     /// The compiler, for this folder and with the libraries' interfaces.
     pub(super) fn ocamlopt(&self, ocamlopt: &[String], folder: &Path) -> Command {
         let mut command = Command::new(&ocamlopt[0]);
-        command.args(&ocamlopt[1..]).current_dir(folder).arg("-g");
+        // Debian leaves out the files `.cmx` of some modules. Code that could be inlined is called
+        // then.
+        command.args(&ocamlopt[1..]).current_dir(folder).args(["-g", "-w", "-58"]);
         // On OCaml 4, most libraries are in the standard folder; on OCaml 5 in their own.
         for library in &self.libraries {
             command.args(["-I", &format!("+{library}")]);
@@ -361,13 +395,28 @@ fn name_of_program() -> Result<String, Error> {
 }
 
 /// Links an object, as an archive of this name. `kind` is a kind of cargo's `rustc-link-lib`.
-fn link_archive(ocaml: &OCaml, object: &Path, name: &str, kind: &str) -> Result<(), Error> {
+fn link_archive(
+    object: &Path,
+    c_libraries: &CLibraries,
+    name: &str,
+    kind: &str,
+) -> Result<(), Error> {
     archive(object, name)?;
     println!("cargo:rustc-link-lib={kind}={name}");
-    for library in c_libraries(ocaml)? {
-        println!("cargo:rustc-link-lib={library}");
-    }
+    c_libraries.link();
     Ok(())
+}
+
+/// The file of a library of the OCaml distribution: on OCaml 4 most are in the standard folder, on
+/// OCaml 5 in their own.
+pub(super) fn library_file(standard: &Path, name: &str) -> PathBuf {
+    let file = format!("{name}.cmxa");
+    let own = standard.join(name).join(&file);
+    if own.exists() {
+        own
+    } else {
+        standard.join(file)
+    }
 }
 
 /// Makes an archive of the object, and tells cargo where it is.
@@ -377,29 +426,4 @@ fn archive(object: &Path, name: &str) -> Result<(), Error> {
     compiler.try_compile(name).map_err(|error| Error(error.to_string()))?;
     println!("cargo:rustc-link-search=native={}", out_dir()?.display());
     Ok(())
-}
-
-/// The names of the C libraries that OCaml's runtime needs.
-fn c_libraries(ocaml: &OCaml) -> Result<Vec<String>, Error> {
-    // These libraries are parts of musl's libc. By these names the linker would find the libraries
-    // of the machine that builds.
-    let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
-    let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl"].contains(&name);
-    let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;
-    Ok(flags
-        .split_whitespace()
-        .filter_map(|flag| flag.strip_prefix("-l"))
-        .filter(|name| !is_in_libc(name))
-        .map(String::from)
-        .collect())
-}
-
-/// The folder with the archives of the C library. On OCaml 4, `threads.cmxa` asks for `-lpthread`,
-/// and a partial link does not search this folder by itself.
-fn c_library_folder() -> Result<String, Error> {
-    let compiler = cc::Build::new().try_get_compiler().map_err(|error| Error(error.to_string()))?;
-    let output = compiler.to_command().arg("-print-file-name=libpthread.a").output();
-    let output = output.map_err(|error| about(compiler.path(), error))?;
-    let file = String::from_utf8_lossy(&output.stdout).trim().to_string();
-    Ok(Path::new(&file).parent().unwrap_or(Path::new(".")).display().to_string())
 }

@@ -514,6 +514,44 @@ fn a_program_with_packages() {
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
 
+/// Libraries with C code: of a library of the system, of one that is only shared, and of a chain of
+/// them. The linker of the whole program finds them, as OCaml's compiler does where it links one.
+#[test]
+fn a_program_with_c_libraries() {
+    let build = r#"
+        use ocaml_boxroot_sys::build::{Error, Program};
+        fn main() -> Result<(), Error> {
+            Program::new().library("threads").package_dir("installed").package_dir("metas")
+                .package("named").package("of_shared").package("of_chain")
+                .bind_all("named").bind_all("of_shared").bind_all("of_chain").bind_all("threads").link()
+        }"#;
+    let main = r#"
+        use ocaml_boxroot::{DomainLock, Runtime};
+        ocaml_boxroot::include_bindings!();
+        fn main() -> Result<(), Box<dyn std::error::Error>> {
+            Runtime::start()?;
+            DomainLock::attach(|lock| {
+                let values = [of_m::value(lock, 0.)?, of_shared::value(lock, 0.)?, of_chain::value(lock, 4.)?];
+                thread::r#yield(lock)?;
+                Ok(println!("{values:?}"))
+            })
+        }"#;
+    let files = [("build.rs", build), ("src/main.rs", main)];
+    let package = package("a_program_with_c_libraries", &build_and_run(), &files);
+    let ocamlopt = std::env::var_os("OCAMLOPT").unwrap_or("ocamlopt".into());
+    let script = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let script = script.join("tests/bindings/projects/c_libraries/make.sh");
+    let made = Command::new("sh").arg(script).arg(ocamlopt).current_dir(&package).output();
+    said(made.unwrap()).unwrap();
+    cargo(&package, &["build"]).unwrap();
+    let installed = package.join("installed");
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bindings/target/debug");
+    let mut program = Command::new(program.join("a_program_with_c_libraries"));
+    let folders = ["of_shared", "of_chain"].map(|name| installed.join(name));
+    program.env("LD_LIBRARY_PATH", std::env::join_paths(folders).unwrap());
+    assert_says(&said(program.output().unwrap()).unwrap(), &["[1.0, 1.0, 8.0]"]);
+}
+
 /// The program that makes bindings is compiled again only if its inputs have changed.
 #[test]
 fn another_generator() {
