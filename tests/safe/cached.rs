@@ -32,7 +32,7 @@ test!(cached_roots, forbid(unsafe_code), || {
                 tries += 1;
                 match tries {
                     1 => Err(ConversionError::from(ConversionErrorKind::OutOfRange)),
-                    _ => OCamlRef::new(lock, &tries),
+                    _ => OCamlRef::new(lock, tries),
                 }
             });
             assert_eq!(made.is_ok(), tries > 1);
