@@ -24,6 +24,7 @@
 #include "os.h"
 #include "profile.h"
 #include "runtime.h"
+#include "stacks.h"
 #include "test.h"
 
 extern value caml_gc_full_major(value); /* not in every header */
@@ -55,6 +56,7 @@ static size_t profiled(uint32_t age) {
     CHECK(sscanf(strchr(line, '@'), "@ 0x%zx 0x%zx", &frames[0], &frames[1]) == 2);
     CHECK(frames[0] - (uintptr_t)root_of < 1000000 || (uintptr_t)root_of - frames[0] < 1000000);
     CHECK(frames[0] - (uintptr_t)bxr_profile_sample > 1000 && frames[1] != 0);
+    CHECK(frames[0] - (uintptr_t)bxr_stack_find > 1000);
     size_t depth = 0;
     for (char *at = line; (at = strstr(at, " 0x")) != NULL; at++) depth++;
     if (depth > deepest) deepest = depth;

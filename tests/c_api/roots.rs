@@ -54,6 +54,19 @@ test!(modify_between_generations, || {
     assert_eq!(live(), 0);
 });
 
+test!(a_change_moves_no_root_that_can_stay, || {
+    start();
+    let mut all = roots(0..1000);
+    minor();
+    all.push(root(1000)); // in the same pool, which is old
+    let before = all[0];
+    assert!(modify(&mut all[0], ocaml("string", &[int(0)])));
+    assert_eq!(all[0], before, "the slot is listed");
+    stress();
+    check_all(&all, 0);
+    delete_all(&all);
+});
+
 // If the fast paths were closed by mistake, no other test would fail: everything would work, but
 // slowly.
 test!(fast_paths_stay_open, || {
