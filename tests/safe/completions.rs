@@ -19,7 +19,7 @@ use std::pin::{pin, Pin};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::thread::{self, JoinHandle, Thread};
 
 fn queue(lock: &DomainLock) -> CompletionQueue {
     CompletionQueue::new(lock).unwrap()
@@ -183,6 +183,8 @@ test!(queue_runs_what_is_there, forbid(unsafe_code), || {
 });
 
 test!(future_of_a_promise, forbid(unsafe_code), || {
+    /// The thread that resolves the last promise.
+    static RESOLVES: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
     with_ocaml(|lock| {
         let queue = queue(lock);
         type Start =
@@ -220,7 +222,9 @@ test!(future_of_a_promise, forbid(unsafe_code), || {
             ("Err(Unresolved: OCaml never resolves", |lock, _| Ok(nothing(lock))),
             ("Ok(9)", |lock, done| {
                 let done = done.clone_in(lock)?;
-                thread::spawn(move || DomainLock::with(|lock| resolve(lock, &done, Ok(9))));
+                let resolves =
+                    move || DomainLock::with(|lock| resolve(lock, &done, Ok(9))).unwrap();
+                *RESOLVES.lock().unwrap() = Some(thread::spawn(resolves));
                 Ok(nothing(lock))
             }),
         ];
@@ -233,6 +237,8 @@ test!(future_of_a_promise, forbid(unsafe_code), || {
             let result = format!("{:?}", lock.release(|| waiter.join()).unwrap());
             assert!(result.starts_with(expected), "{result}");
         }
+        let resolves = RESOLVES.lock().unwrap().take().unwrap();
+        lock.release(|| resolves.join()).unwrap(); // its root is dropped
         full_major(lock);
         assert_eq!(stats().live_roots, 0);
     });
