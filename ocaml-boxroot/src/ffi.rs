@@ -174,7 +174,8 @@ extern "C" {
 
 // `c/weak.c`.
 extern "C" {
-    /// A weak pointer to the value of a root. May run the collector. Does not raise.
+    /// A weak pointer to the value of a root, or 0 if out of memory. May run the collector. Does
+    /// not raise.
     pub fn obx_alloc_weak(root: *const Value) -> Value;
     /// Whether the value of a weak pointer is alive, and the value. Does not run the collector.
     pub fn obx_get_weak(weak: Value, value: &mut Value) -> c_int;

@@ -1,4 +1,5 @@
 use crate::raw::ValueExt;
+use crate::types::block::made;
 use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;
@@ -54,9 +55,9 @@ impl<T: ?Sized> WeakRoot<T> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
         // may run. The root is borrowed, and a `RootRef` is its cell (`repr(transparent)`).
         let raw = unsafe { ffi::obx_alloc_weak(place.cast()) };
-        // SAFETY: `raw` is a new weak pointer. The collector has not run since.
-        let pointer = Boxroot::try_new(lock, unsafe { Value::from_raw(raw) })?;
-        Ok(WeakRoot { pointer, _type: PhantomData })
+        // SAFETY: `raw` is 0, or a new weak pointer. The collector has not run since.
+        let (pointer, lock) = unsafe { made(raw, lock) }?;
+        Ok(WeakRoot { pointer: Boxroot::try_new(lock, pointer)?, _type: PhantomData })
     }
 
     /// The value, if it is alive. Until the collector runs again, it stays so.

@@ -139,3 +139,33 @@ test!(weak_roots_on_other_threads, forbid(unsafe_code), || {
     });
     assert_no_roots();
 });
+
+/// The memory that the process may have is what it has, and a little more.
+#[cfg(target_os = "linux")]
+fn limit_memory() {
+    let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();
+    // SAFETY: no precondition.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as u64;
+    let bytes = pages * page + (8 << 20);
+    let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
+    // SAFETY: `limit` is valid.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
+}
+
+#[cfg(target_os = "linux")]
+test!(weak_roots_where_memory_runs_out, || {
+    with_ocaml(|lock| {
+        let root = string(lock, "7");
+        minor(lock).unwrap();
+        limit_memory();
+        let error = loop {
+            match WeakRoot::new(lock, &root) {
+                Ok(weak) => std::mem::forget(weak),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, ocaml_boxroot::ConversionErrorKind::OutOfMemory.into());
+        assert_eq!(root.get(lock).to_string_lossy(), "7");
+    });
+});

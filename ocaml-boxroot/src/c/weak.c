@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Weak roots, for weak.rs. Nothing here raises: OCaml's own functions for weak pointers run signal
-   handlers and finalisers, so those that can are not called. */
+   handlers and finalisers, or raise if out of memory, so those that can are not called. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <stdbool.h>
@@ -17,14 +17,8 @@
 extern value caml_ephe_set_key(value ephemeron, value i, value key);
 extern value caml_ephe_check_key(value ephemeron, value i);
 
-static value create(void) {
-  value ephemeron = caml_alloc_shr(CAML_EPHE_FIRST_KEY + 1, Abstract_tag);
-  Ephe_link(ephemeron) = Caml_state->ephe_info->live;
-  Caml_state->ephe_info->live = ephemeron;
-  for (mlsize_t i = CAML_EPHE_DATA_OFFSET; i <= CAML_EPHE_FIRST_KEY; i++)
-    Field(ephemeron, i) = caml_ephe_none;
-  return caml_check_urgent_gc(ephemeron);
-}
+static value alloc(mlsize_t size) { return caml_alloc_shr_noexc(size, Abstract_tag); }
+static value *list(void) { return &Caml_state->ephe_info->live; }
 
 static void set(value ephemeron, value key) {
   (void)caml_ephe_set_key(ephemeron, Val_long(0), key);
@@ -41,14 +35,21 @@ static bool get(value ephemeron, value *key) {
   return true;
 }
 #else
-static value create(void) { return caml_check_urgent_gc(caml_ephemeron_create(1)); }
+static value alloc(mlsize_t size) { return caml_alloc_shr_no_track_noexc(size, Abstract_tag); }
+static value *list(void) { return &caml_ephe_list_head; }
 static void set(value ephemeron, value key) { caml_ephemeron_set_key(ephemeron, 0, key); }
 static bool get(value ephemeron, value *key) { return caml_ephemeron_get_key(ephemeron, 0, key); }
 #endif
 
-/* A weak pointer to the value of a root. May run the GC. */
+/* A weak pointer to the value of a root, or 0 if out of memory. May run the GC. */
 value obx_alloc_weak(value const *root) {
-  value ephemeron = create();
+  value ephemeron = alloc(CAML_EPHE_FIRST_KEY + 1);
+  if (ephemeron == 0) return 0;
+  Field(ephemeron, CAML_EPHE_LINK_OFFSET) = *list();
+  *list() = ephemeron;
+  Field(ephemeron, CAML_EPHE_DATA_OFFSET) = caml_ephe_none;
+  Field(ephemeron, CAML_EPHE_FIRST_KEY) = caml_ephe_none;
+  ephemeron = caml_check_urgent_gc(ephemeron);
   set(ephemeron, *root);
   return ephemeron;
 }
