@@ -69,6 +69,21 @@ fn constructors_of_signs() {
     ]);
 }
 
+/// OCaml finds the last constructor of a name.
+#[test]
+fn exceptions_that_are_hidden() {
+    bind(
+        "exceptions_that_are_hidden",
+        "exception Bad of string
+         exception Worse
+         type error = Bad | Good",
+    )
+    .has(&[
+        "// exception Bad of string // is left out: OCaml has no path to an exception with this name",
+        "pub struct Worse;",
+    ]);
+}
+
 #[test]
 fn types_of_the_library() {
     bind(

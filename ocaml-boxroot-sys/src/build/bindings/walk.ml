@@ -298,9 +298,23 @@ let value r selection raw id comment =
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
 
+(* Whether a later item of the signature has a constructor of this name: OCaml finds the last one. *)
+let is_hidden raw id =
+  let name = Ident.name id in
+  let hides = function
+    | Sig_typext (other, _, _, Exported) -> Ident.name other = name
+    | Sig_type (_, { type_kind = Type_variant (l, _); _ }, _, Exported) -> List.exists (fun c -> Ident.name c.cd_id = name) l
+    | _ -> false in
+  let rec after = function
+    | Sig_typext (other, _, _, _) :: rest when Ident.same other id -> List.exists hides rest
+    | _ :: rest -> after rest
+    | [] -> false in
+  after raw.signature
+[@@ocaml.warning "-4"]
+
 let exception_ r selection raw id extension comment =
   let name = Ident.name id in
-  if Names.is_operator name || name = "true" || name = "false" then
+  if Names.is_operator name || name = "true" || name = "false" || is_hidden raw id then
     Reader.unsupported "OCaml has no path to an exception with this name";
   let path = Path.Pdot (raw.path, name) in
   let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
