@@ -158,6 +158,25 @@ fn functions() {
     assert_says(&bindings.glue, &[&format!("Callback.register \"X.reserve#{}\"", bindings.digest)]);
 }
 
+/// A primitive may give a function that it returns another type, no matter whether labels make the
+/// function's arguments those of the binding.
+#[test]
+fn primitives_that_return_functions() {
+    bind(
+        "primitives_that_return_functions",
+        "type 'a plain = 'a -> 'a
+         type 'a labelled = x:'a -> 'a
+         external plain : string -> 'a plain = \"c_stub\"
+         external labelled : string -> 'a labelled = \"c_stub\"
+         external same : 'a labelled -> 'a labelled = \"c_stub\"",
+    )
+    .has(&[
+        "pub unsafe fn plain<A>(arg0: OCamlString) -> Function<(A,), A> as",
+        "pub unsafe fn labelled<A>(arg0: OCamlString, x: A) -> A as",
+        "pub fn same<A>(labelled: OCamlLabelled<A>, x: A) -> A as",
+    ]);
+}
+
 #[test]
 fn exceptions() {
     bind(

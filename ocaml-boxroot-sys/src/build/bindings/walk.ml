@@ -287,7 +287,9 @@ let value r selection raw id comment =
   let is_unsafe = Names.contains name "unsafe" || Libraries.is_unsafe_function (Path.name path)
     || (match primitive with
         | Some p -> Names.contains p "unsafe" || Libraries.is_unsafe_primitive p
-          || is_unchecked_primitive r p v arguments result
+          (* A function that the primitive returns is a value, which it may give another type. *)
+          || (let taken, returned = Reader.inside r (Some around) (fun () -> Reader.arrows_inside r 0 max_int v.val_type) in
+              is_unchecked_primitive r p v taken returned)
         | None -> false) in
   (match arguments, result with
    | [], _ when is_unsafe && is_function r v.val_type -> Reader.unsupported "an unsafe function whose type is an abbreviation"
