@@ -12,7 +12,7 @@ use crate::{
     ffi, AttachError, Boxroot, CallError, DomainLock, Exception, FromOCaml, Function, RootRef,
     ToOCaml,
 };
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
@@ -165,6 +165,8 @@ impl CompletionQueue {
     {
         let cell = Arc::new(Cell { state: Mutex::new(CellState::Waiting(None, None)) });
         let sender = Sender(Arc::clone(&cell));
+        let future = OCamlFuture { cell, queue: Arc::clone(&self.0) };
+        self.0.add(&future);
         self.0.post(move |lock| {
             let cell = Arc::clone(&sender.0);
             if cell.is_dropped() {
@@ -191,7 +193,7 @@ impl CompletionQueue {
             }
             Ok(())
         });
-        OCamlFuture { cell, queue: Arc::clone(&self.0) }
+        future
     }
 
     /// For OCaml's scheduler: resolves the promises whose completions are in the queue, and starts
@@ -225,8 +227,8 @@ impl CompletionQueue {
         Ok(())
     }
 
-    /// Ends the queue: what is in it, and what is added later, is dropped. Call this when OCaml's
-    /// scheduler has ended.
+    /// Ends the queue: what is in it, and what is added later, is dropped, and futures that wait
+    /// return [`Unresolved`](CallError::Unresolved). Call this when OCaml's scheduler has ended.
     pub fn close(&self) {
         self.0.close();
     }
@@ -332,6 +334,13 @@ pub struct OCamlFuture<R> {
     queue: Arc<Queue>,
 }
 
+impl<R> OCamlFuture<R> {
+    /// Tells a future from others of its queue.
+    fn id(&self) -> usize {
+        Arc::as_ptr(&self.cell).addr()
+    }
+}
+
 impl<R> fmt::Debug for OCamlFuture<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OCamlFuture").finish_non_exhaustive()
@@ -371,6 +380,8 @@ impl<R> Drop for OCamlFuture<R> {
         if self.queue.is_left_behind() {
             return;
         }
+        let entry = locked(&self.queue.state).futures.remove(&self.id());
+        drop(entry);
         let state = mem::replace(&mut *locked(&self.cell.state), CellState::Over);
         if let CellState::Waiting(_, Some(cancel)) = state {
             self.queue.post(move |lock| Ok(cancel.call(lock).map(|_| ())?));
@@ -428,6 +439,18 @@ impl<R> Cell<R> {
     }
 }
 
+/// A cell of any type.
+trait Ends: Send + Sync {
+    /// Ends the wait of the future, if it waits: nobody resolves it any more.
+    fn end(&self);
+}
+
+impl<R: Send> Ends for Cell<R> {
+    fn end(&self) {
+        self.complete(Ok(Err(CallError::Unresolved)));
+    }
+}
+
 /// What can complete a future. It may be dropped in a collection.
 struct Sender<R>(Arc<Cell<R>>);
 
@@ -453,6 +476,8 @@ struct Queue {
 #[derive(Default)]
 struct QueueState {
     work: VecDeque<Work>,
+    /// The cells of the futures that live, by their ids.
+    futures: BTreeMap<usize, Weak<dyn Ends>>,
     is_signalled: bool,
     is_closed: bool,
 }
@@ -460,6 +485,15 @@ struct QueueState {
 impl Queue {
     fn is_left_behind(&self) -> bool {
         self.generation != generation()
+    }
+
+    /// For the end of the queue, which the future may not see otherwise: OCaml may keep what would
+    /// resolve it.
+    fn add<R: Send + 'static>(&self, future: &OCamlFuture<R>) {
+        if !self.is_left_behind() {
+            let cell = Arc::downgrade(&future.cell);
+            locked(&self.state).futures.insert(future.id(), cell);
+        }
     }
 
     fn post(&self, work: impl FnOnce(&mut DomainLock) -> Result<(), CallError> + Send + 'static) {
@@ -497,8 +531,10 @@ impl Queue {
             let mut state = locked(&self.state);
             state.is_closed = true;
             let work = mem::take(&mut state.work);
+            let futures = mem::take(&mut state.futures);
             drop(state);
             drop(work);
+            futures.values().filter_map(Weak::upgrade).for_each(|cell| cell.end());
         }
     }
 }

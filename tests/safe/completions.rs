@@ -388,14 +388,24 @@ test!(future_whose_waker_panics, forbid(unsafe_code), || {
 test!(queue_that_is_closed, forbid(unsafe_code), || {
     let mut runtime = Some(start());
     for shuts_down in [false, true] {
-        let (queue, completion, mut futures) = DomainLock::with(|lock| {
+        let (queue, completion, started, mut futures) = DomainLock::with(|lock| {
             let queue = queue(lock);
+            // OCaml has started, and keeps what resolves.
+            let kept = Arc::new(Mutex::new(None));
+            let keep = Arc::clone(&kept);
+            let started = queue.call::<OCamlInt, i64>(move |lock, resolve| {
+                *keep.lock().unwrap() = Some(resolve.clone_in(lock)?);
+                Ok(nothing(lock))
+            });
+            queue.run(lock).unwrap();
             let completion = queue.completion(promise(lock).0);
             let call = |()| queue.call::<OCamlInt, i64>(|_, _| panic!("is not started"));
             let futures = Vec::from([(); 2].map(call));
-            (queue, completion, futures)
+            (queue, completion, (started, kept), futures)
         })
         .unwrap();
+        let (started, kept) = started;
+        let waiter = thread::spawn(move || block_on(started));
         assert!(poll(&mut futures[0]).is_pending());
         match shuts_down {
             true => runtime.take().unwrap().shutdown().unwrap(),
@@ -406,6 +416,8 @@ test!(queue_that_is_closed, forbid(unsafe_code), || {
         for future in &mut futures {
             assert!(matches!(poll(future), Poll::Ready(Err(CallError::Unresolved))));
         }
+        assert!(matches!(waiter.join().unwrap(), Err(CallError::Unresolved)));
+        drop(kept);
     }
 });
 
