@@ -49,9 +49,9 @@ pub type Cancel = Function<(), ()>;
 ///
 /// # Ends
 ///
-/// If the queue is [closed](CompletionQueue::close), by
-/// [`Runtime::shutdown`](crate::Runtime::shutdown) for example, OCaml's promises stay as they are,
-/// and futures return [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage
+/// If the queue is [closed](CompletionQueue::close), dropped, or ended by
+/// [`Runtime::shutdown`](crate::Runtime::shutdown), OCaml's promises stay as they are, and futures
+/// return [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage
 /// collector finds that a promise cannot be resolved any more. In the child of a fork, the queue is
 /// the parent's: `run` and futures return [`Forked`](AttachError::Forked), and completions do
 /// nothing.
@@ -230,6 +230,13 @@ impl CompletionQueue {
     /// Ends the queue: what is in it, and what is added later, is dropped, and futures that wait
     /// return [`Unresolved`](CallError::Unresolved). Call this when OCaml's scheduler has ended.
     pub fn close(&self) {
+        self.0.close();
+    }
+}
+
+/// [Closes](CompletionQueue::close) the queue, which nobody can run any more.
+impl Drop for CompletionQueue {
+    fn drop(&mut self) {
         self.0.close();
     }
 }

@@ -421,6 +421,19 @@ test!(queue_that_is_closed, forbid(unsafe_code), || {
     }
 });
 
+test!(queue_that_is_dropped, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let queue = queue(lock);
+        let future = queue.call::<OCamlInt, i64>(|_, _| panic!("is not started"));
+        let completion = queue.completion(promise(lock).0);
+        drop(queue);
+        assert!(matches!(block_on(future), Err(CallError::Unresolved)));
+        completion.resolve(Number::Ok(1));
+        full_major(lock);
+        assert_eq!(stats().live_roots, 0);
+    });
+});
+
 test!(queue_in_the_child_of_a_fork, || {
     with_ocaml(|lock| {
         let queue = queue(lock);
