@@ -163,7 +163,7 @@ impl CompletionQueue {
         T: 'static,
         R: FromOCaml<T> + Send + 'static,
     {
-        let cell = Arc::new(Cell { state: Mutex::new(CellState::Waiting(None, None)) });
+        let cell = Arc::new(Cell::new());
         let sender = Sender(Arc::clone(&cell));
         let future = OCamlFuture { cell, queue: Arc::clone(&self.0) };
         self.0.add(&future);
@@ -399,6 +399,8 @@ impl<R> Drop for OCamlFuture<R> {
 /// Where OCaml leaves a result for Rust.
 struct Cell<R> {
     state: Mutex<CellState<R>>,
+    /// As [`Queue::generation`]: in the child, OCaml may still resolve, or drop what resolves.
+    generation: u32,
 }
 
 enum CellState<R> {
@@ -410,12 +412,24 @@ enum CellState<R> {
 }
 
 impl<R> Cell<R> {
+    fn new() -> Cell<R> {
+        let state = Mutex::new(CellState::Waiting(None, None));
+        Cell { state, generation: generation() }
+    }
+
+    fn is_left_behind(&self) -> bool {
+        self.generation != generation()
+    }
+
     fn is_dropped(&self) -> bool {
         matches!(*locked(&self.state), CellState::Over)
     }
 
     /// OCaml has started, and waits to be cancelled.
     fn started(&self, lock: &mut DomainLock, cancel: Boxroot<Cancel>) -> Result<(), CallError> {
+        if self.is_left_behind() {
+            return Ok(()); // the call has forked
+        }
         match &mut *locked(&self.state) {
             CellState::Waiting(_, place) => {
                 *place = Some(cancel);
@@ -430,6 +444,9 @@ impl<R> Cell<R> {
 
     /// The first result counts.
     fn complete(&self, result: thread::Result<Result<R, CallError>>) {
+        if self.is_left_behind() {
+            return;
+        }
         let mut state = locked(&self.state);
         if !matches!(*state, CellState::Waiting(..)) {
             drop(state);

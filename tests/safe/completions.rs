@@ -484,3 +484,46 @@ test!(queue_in_the_child_of_a_fork, || {
         assert_eq!(status, 0);
     });
 });
+
+/// Counts how often it is woken.
+struct Counts(AtomicUsize);
+
+impl Wake for Counts {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+// The future's mutex may be locked for ever there, and the task is the parent's.
+test!(future_that_ocaml_resolves_in_the_child_of_a_fork, || {
+    with_ocaml(|lock| {
+        let queue = queue(lock);
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let futures = [(); 2].map(|()| {
+            let keep = Arc::clone(&kept);
+            queue.call::<OCamlInt, i64>(move |lock, resolve| {
+                keep.lock().unwrap().push(resolve.clone_in(lock)?);
+                Ok(nothing(lock))
+            })
+        });
+        queue.run(lock).unwrap();
+        let count = Arc::new(Counts(AtomicUsize::new(0)));
+        let waker = Waker::from(Arc::clone(&count));
+        let [mut first, mut second] = futures;
+        for future in [&mut first, &mut second] {
+            assert!(Pin::new(future).poll(&mut Context::from_waker(&waker)).is_pending());
+        }
+        let resolve = |lock: &mut DomainLock| {
+            let result: Boxroot<Result<OCamlInt, OCamlException>> =
+                Ok::<_, Boxroot<_>>(5).to_ocaml(lock).unwrap();
+            let mut kept = kept.lock().unwrap();
+            kept.pop().unwrap().call(lock, &result).unwrap();
+            kept.clear();
+            full_major(lock); // drops what resolves the other one
+            full_major(lock);
+            count.0.load(Ordering::SeqCst)
+        };
+        in_a_child(|| assert_eq!(resolve(lock), 0));
+        assert_eq!(resolve(lock), 2);
+    });
+});
