@@ -5,6 +5,7 @@
 //! crate.
 
 use crate::call::enter::panic_message;
+use crate::domains::quietly;
 use crate::exceptions::Failure;
 use crate::markers::OCamlException;
 use crate::types::exception::exception_inside;
@@ -135,7 +136,8 @@ impl CompletionQueue {
     ///
     /// This function has none. The future returns an exception that OCaml resolves with, an error
     /// of `start`, [`Conversion`](CallError::Conversion) if the result is no `R`, and
-    /// [`Unresolved`](CallError::Unresolved). If `start` panics, so does the poll of the future.
+    /// [`Unresolved`](CallError::Unresolved). If `start` or the conversion panics, so does the poll
+    /// of the future.
     ///
     /// # Examples
     ///
@@ -170,12 +172,15 @@ impl CompletionQueue {
         self.0.post(move |lock| {
             let cell = Arc::clone(&sender.0);
             if cell.is_dropped() {
+                quietly(|| drop(start));
                 return Ok(());
             }
             let sender = Mutex::new(Some(sender));
             let resolve = Resolve::<T>::from_rust(lock, move |lock, result| {
-                if let Some(sender) = locked(&sender).take() {
-                    sender.0.complete(Ok(received(lock, result)));
+                let sender = locked(&sender).take(); // the mutex is free while the program's code runs
+                if let Some(sender) = sender {
+                    let received = catch_unwind(AssertUnwindSafe(|| received(lock, result)));
+                    sender.0.complete(received);
                 }
                 Ok(())
             });
@@ -270,15 +275,10 @@ impl<T: Send + Sync> Completion<T> {
     {
         if let Some(resolve) = self.resolve.take() {
             self.queue.post(move |lock| {
-                let convert = || -> Result<Boxroot<T>, Box<dyn Error>> {
-                    match result {
-                        Ok(value) => Ok(value.to_ocaml(lock)?),
-                        Err(error) => Err(Into::<Box<dyn Error + Send + Sync>>::into(error)),
-                    }
-                };
-                let result = catch_unwind(AssertUnwindSafe(convert));
-                let result = result.unwrap_or_else(|payload| Err(panic_message(payload).into()));
-                finish(lock, &resolve, result)
+                finish(lock, &resolve, |lock| match result {
+                    Ok(value) => Ok(value.to_ocaml(lock)?),
+                    Err(error) => Err(Into::<Box<dyn Error + Send + Sync>>::into(error)),
+                })
             });
         }
     }
@@ -288,7 +288,7 @@ impl<T: Send + Sync> Drop for Completion<T> {
     fn drop(&mut self) {
         if let Some(resolve) = self.resolve.take() {
             let why = "Rust has dropped the Completion of this promise";
-            self.queue.post(move |lock| finish(lock, &resolve, Err(why.into())));
+            self.queue.post(move |lock| finish(lock, &resolve, |_| Err(why.into())));
         }
     }
 }
@@ -297,11 +297,15 @@ impl<T: Send + Sync> Drop for Completion<T> {
 fn finish<T: 'static>(
     lock: &mut DomainLock,
     resolve: &Boxroot<Resolve<T>>,
-    result: Result<Boxroot<T>, Box<dyn Error>>,
+    result: impl FnOnce(&mut DomainLock) -> Result<Boxroot<T>, Box<dyn Error>>,
 ) -> Result<(), CallError> {
-    let result = match result {
-        Ok(value) => Ok(value),
-        Err(error) => Err(exception_of(lock, &*error)?),
+    let convert = |lock: &mut DomainLock| match result(lock) {
+        Ok(value) => Ok(Ok(value)),
+        Err(error) => exception_of(lock, &*error).map(Err),
+    };
+    let result = match catch_unwind(AssertUnwindSafe(|| convert(lock))) {
+        Ok(result) => result?,
+        Err(payload) => Err(exception_of(lock, &Failure(panic_message(payload)))?),
     };
     let result: Boxroot<Result<T, OCamlException>> = result.to_ocaml(lock)?;
     resolve.call(lock, &result)?;
@@ -359,7 +363,7 @@ impl<R> Future for OCamlFuture<R> {
 
     /// # Panics
     ///
-    /// If the closure of the call panicked, with its payload; and if the future has returned its
+    /// If the closure of the call, or the conversion, panicked, with its payload; and if the future has returned its
     /// result before.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if self.queue.is_left_behind() {
@@ -445,20 +449,19 @@ impl<R> Cell<R> {
     /// The first result counts.
     fn complete(&self, result: thread::Result<Result<R, CallError>>) {
         if self.is_left_behind() {
+            quietly(|| drop(result));
             return;
         }
         let mut state = locked(&self.state);
         if !matches!(*state, CellState::Waiting(..)) {
             drop(state);
-            drop(result);
+            quietly(|| drop(result));
             return;
         }
         let before = mem::replace(&mut *state, CellState::Done(result));
         drop(state);
         if let CellState::Waiting(Some(waker), _) = before {
-            if let Err(payload) = catch_unwind(AssertUnwindSafe(|| waker.wake())) {
-                mem::forget(payload); // its drop may panic, too
-            }
+            quietly(|| waker.wake());
         }
     }
 }
@@ -557,7 +560,7 @@ impl Queue {
             let work = mem::take(&mut state.work);
             let futures = mem::take(&mut state.futures);
             drop(state);
-            drop(work);
+            work.into_iter().for_each(|work| quietly(|| drop(work)));
             futures.values().filter_map(Weak::upgrade).for_each(|cell| cell.end());
         }
     }

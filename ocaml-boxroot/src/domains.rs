@@ -528,7 +528,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// Runs code of the program whose panic nobody can get.
-fn quietly(f: impl FnOnce()) {
+pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         std::mem::forget(payload); // its drop may panic, too
     }

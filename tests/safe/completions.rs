@@ -10,7 +10,7 @@ use ocaml_boxroot::exceptions::{Failure, NotFound};
 use ocaml_boxroot::markers::OCamlException;
 use ocaml_boxroot::{
     AttachError, Boxroot, CallError, Completion, CompletionQueue, ConversionError, DomainLock,
-    Exception, Function, OCamlInt, OCamlString, RootRef, ToOCaml,
+    Exception, FromOCaml, Function, OCamlInt, OCamlString, RootRef, ToOCaml, Value,
 };
 use std::future::Future;
 use std::os::fd::AsRawFd;
@@ -107,8 +107,37 @@ impl ToOCaml<OCamlInt> for Panics {
     fn to_value<'l>(
         &self,
         _: &'l mut DomainLock,
-    ) -> Result<(ocaml_boxroot::Value<'l, OCamlInt>, &'l DomainLock), ConversionError> {
+    ) -> Result<(Value<'l, OCamlInt>, &'l DomainLock), ConversionError> {
         panic!("in a conversion")
+    }
+}
+
+#[derive(Debug)]
+struct PanicsAsText;
+
+impl std::fmt::Display for PanicsAsText {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("in a text")
+    }
+}
+
+impl std::error::Error for PanicsAsText {}
+
+/// A result whose conversion panics if `IN_CONVERSION`; else its drop does.
+struct PanickingResult<const IN_CONVERSION: bool>;
+
+impl<const IN_CONVERSION: bool> FromOCaml<OCamlInt> for PanickingResult<IN_CONVERSION> {
+    fn from_ocaml<'l>(_: Value<'l, OCamlInt>, _: &'l DomainLock) -> Result<Self, ConversionError> {
+        if IN_CONVERSION {
+            panic!("in a conversion")
+        }
+        Ok(PanickingResult)
+    }
+}
+
+impl<const IN_CONVERSION: bool> Drop for PanickingResult<IN_CONVERSION> {
+    fn drop(&mut self) {
+        panic!("in a drop")
     }
 }
 
@@ -116,12 +145,15 @@ test!(completion_resolves_a_promise, || {
     with_ocaml(|lock| {
         let queue = queue(lock);
         type End = fn(Completion<OCamlInt>);
-        let ends: [(&str, End); 6] = [
+        let ends: [(&str, End); 7] = [
             ("Ok(42)", |completion| completion.resolve(Number::Ok(42))),
             (r#"Err("Not_found")"#, |completion| completion.resolve(Err::<i64, _>(NotFound))),
             (r#"Err("Failure(\"text\")")"#, |completion| completion.resolve(Err::<i64, _>("text"))),
             (r#"Err("Failure(\"in a conversion\")")"#, |completion| {
                 completion.resolve(Ok::<_, String>(Panics))
+            }),
+            (r#"Err("Failure(\"in a text\")")"#, |completion| {
+                completion.resolve(Err::<i64, _>(PanicsAsText))
             }),
             (r#"Err("Failure(\"number out of range for the target type\")")"#, |completion| {
                 completion.resolve(Number::Ok(i64::MAX))
@@ -525,5 +557,45 @@ test!(future_that_ocaml_resolves_in_the_child_of_a_fork, || {
         };
         in_a_child(|| assert_eq!(resolve(lock), 0));
         assert_eq!(resolve(lock), 2);
+    });
+});
+
+// OCaml, and whoever closes a queue, sees nothing of panics that are not theirs.
+test!(panics_of_results_and_of_closures, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let queue = queue(lock);
+        let result: Boxroot<Result<OCamlInt, OCamlException>> =
+            Ok::<_, Boxroot<_>>(5).to_ocaml(lock).unwrap();
+        let kept = Arc::new(Mutex::new(Vec::new()));
+        let keep = || {
+            let kept = Arc::clone(&kept);
+            move |lock: &mut DomainLock, resolve: &Boxroot<Resolve<OCamlInt>>| {
+                kept.lock().unwrap().push(resolve.clone_in(lock)?);
+                Ok(nothing(lock))
+            }
+        };
+        let mut converts = queue.call::<_, PanickingResult<true>>(keep());
+        let dropped = queue.call::<_, PanickingResult<false>>(keep());
+        queue.run(lock).unwrap();
+        drop(dropped);
+        for resolve in kept.lock().unwrap().drain(..) {
+            resolve.call(lock, &result).unwrap();
+        }
+        let payload = catch_unwind(AssertUnwindSafe(|| poll(&mut converts).is_ready()));
+        assert_eq!(payload.unwrap_err().downcast_ref(), Some(&"in a conversion"));
+        // The closures are dropped: of a future that is not wanted any more, and in the end.
+        let call = |panics: PanickingResult<false>| {
+            queue.call::<OCamlInt, i64>(move |lock, _| {
+                let _panics = &panics;
+                Ok(nothing(lock))
+            })
+        };
+        drop(call(PanickingResult));
+        queue.run(lock).unwrap();
+        let mut futures = [(); 2].map(|()| call(PanickingResult));
+        queue.close();
+        for future in &mut futures {
+            assert!(matches!(poll(future), Poll::Ready(Err(CallError::Unresolved))));
+        }
     });
 });
