@@ -3,14 +3,15 @@
 type 'a resolve = ('a, exn) result -> unit
 type cancel = unit -> unit
 
-(* What Rust has called, and is to run in fibers. A function that Rust calls cannot start a fiber by
-   itself, because an effect does not pass through Rust. *)
-let calls : (unit -> unit) Queue.t = Queue.create ()
+(* What Rust has called, and is to run in fibers of this domain. A function that Rust calls cannot
+   start a fiber by itself, because an effect does not pass through Rust. *)
+let calls : (unit -> unit) Queue.t Domain.DLS.key = Domain.DLS.new_key Queue.create
 
 (* To be called once, in Eio's event loop. From now on, [run] runs Rust's CompletionQueue when there
    is something in it; its descriptor tells when. *)
 let serve ~sw descriptor run =
   let descriptor : Unix.file_descr = Obj.magic (descriptor : int) in
+  let calls = Domain.DLS.get calls in
   let rec serve () =
     Eio_unix.await_readable descriptor;
     run ();
@@ -33,5 +34,5 @@ let to_rust f (resolve : 'a resolve) : cancel =
   let fiber () =
     resolve (match Eio.Fiber.first f cancelled with value -> Ok value | exception exn -> Error exn)
   in
-  Queue.add fiber calls;
+  Queue.add fiber (Domain.DLS.get calls);
   fun () -> Eio.Promise.resolve cancel ()
