@@ -560,8 +560,9 @@ impl Queue {
             let work = mem::take(&mut state.work);
             let futures = mem::take(&mut state.futures);
             drop(state);
-            work.into_iter().for_each(|work| quietly(|| drop(work)));
+            // The drop of a closure may wait for who waits for a future.
             futures.values().filter_map(Weak::upgrade).for_each(|cell| cell.end());
+            work.into_iter().for_each(|work| quietly(|| drop(work)));
         }
     }
 }

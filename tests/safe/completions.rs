@@ -453,6 +453,29 @@ test!(queue_that_is_closed, forbid(unsafe_code), || {
     }
 });
 
+test!(closure_whose_drop_waits_for_a_future, forbid(unsafe_code), || {
+    struct Joins(Option<JoinHandle<Result<i64, CallError>>>);
+    impl Drop for Joins {
+        fn drop(&mut self) {
+            let result = self.0.take().unwrap().join().unwrap();
+            assert!(matches!(result, Err(CallError::Unresolved)));
+        }
+    }
+    with_ocaml(|lock| {
+        let queue = queue(lock);
+        let joins = Arc::new(Mutex::new(None));
+        let joined = Arc::clone(&joins);
+        let _first = queue.call::<OCamlInt, i64>(move |lock, _| {
+            let _joined = &joined;
+            Ok(nothing(lock))
+        });
+        let second = queue.call::<OCamlInt, i64>(|lock, _| Ok(nothing(lock)));
+        *joins.lock().unwrap() = Some(Joins(Some(thread::spawn(|| block_on(second)))));
+        drop(joins); // the closure has it
+        queue.close();
+    });
+});
+
 test!(queue_that_is_dropped, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let queue = queue(lock);
