@@ -52,10 +52,11 @@ pub type Cancel = Function<(), ()>;
 ///
 /// If the queue is [closed](CompletionQueue::close), dropped, or ended by
 /// [`Runtime::shutdown`](crate::Runtime::shutdown), OCaml's promises stay as they are, and futures
-/// return [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage
-/// collector finds that a promise cannot be resolved any more. In the child of a fork, the queue is
-/// the parent's: `run` and futures return [`Forked`](AttachError::Forked), and completions do
-/// nothing.
+/// return [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage collector finds that
+/// nothing can call the function that resolves. It does not find that if the function that cancels
+/// refers to the promise: a future that waits keeps that function. In the child of a fork, the
+/// queue is the parent's: `run` and futures return [`Forked`](AttachError::Forked), and completions
+/// do nothing.
 ///
 /// # Examples
 ///
