@@ -178,7 +178,8 @@ impl CompletionQueue {
             }
             let sender = Mutex::new(Some(sender));
             let resolve = Resolve::<T>::from_rust(lock, move |lock, result| {
-                let sender = locked(&sender).take(); // the mutex is free while the program's code runs
+                // The mutex is free while the program's code runs.
+                let sender = locked(&sender).take();
                 if let Some(sender) = sender {
                     let received = catch_unwind(AssertUnwindSafe(|| received(lock, result)));
                     sender.0.complete(received);
@@ -364,8 +365,8 @@ impl<R> Future for OCamlFuture<R> {
 
     /// # Panics
     ///
-    /// If the closure of the call, or the conversion, panicked, with its payload; and if the future has returned its
-    /// result before.
+    /// If the closure of the call, or the conversion, panicked, with its payload; and if the future
+    /// has returned its result before.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if self.queue.is_left_behind() {
             return Poll::Ready(Err(AttachError::Forked.into()));
