@@ -2,6 +2,7 @@
 //! resolves. The tests run the queue themselves; `examples/lwt` and `examples/eio` have schedulers
 //! of OCaml's.
 
+use crate::futures::{block_on, poll};
 use crate::support::process::in_a_child;
 use crate::support::safe::*;
 use ocaml_boxroot::completion::{Cancel, OCamlFuture, Resolve};
@@ -15,11 +16,11 @@ use ocaml_boxroot::{
 use std::future::Future;
 use std::os::fd::AsRawFd;
 use std::panic::{catch_unwind, AssertUnwindSafe};
-use std::pin::{pin, Pin};
+use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, JoinHandle, Thread};
+use std::thread::{self, JoinHandle};
 
 fn queue(lock: &DomainLock) -> CompletionQueue {
     CompletionQueue::new(lock).unwrap()
@@ -73,30 +74,6 @@ fn counter(lock: &mut DomainLock) -> (Boxroot<Cancel>, Arc<AtomicUsize>) {
 
 fn nothing(lock: &mut DomainLock) -> Boxroot<Cancel> {
     Cancel::from_rust(lock, |_| Ok(())).unwrap()
-}
-
-struct Unparks(Thread);
-
-impl Wake for Unparks {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unparks(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(result) => return result,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
-
-fn poll<F: Future + Unpin>(future: &mut F) -> Poll<F::Output> {
-    let waker = Waker::from(Arc::new(Unparks(thread::current())));
-    Pin::new(future).poll(&mut Context::from_waker(&waker))
 }
 
 type Number = Result<i64, ConversionError>;

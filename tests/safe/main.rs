@@ -25,6 +25,7 @@ mod domains;
 mod exceptions;
 mod forks;
 mod functions;
+mod futures;
 mod interrupted;
 mod lock;
 mod memory;

@@ -1,5 +1,6 @@
 //! `Domains`: a pool of OCaml's domains that runs Rust closures, and how it ends.
 
+use crate::futures::block_on;
 use crate::support::process::in_a_child;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
@@ -15,8 +16,8 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{mpsc, Arc, Barrier, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
-use std::thread::{self, Thread};
+use std::task::{Context, Wake, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 type Done<R = ()> = Result<R, AttachError>;
@@ -326,25 +327,6 @@ test!(pool_scopes_wait, forbid(unsafe_code), || {
         assert_eq!(texts.len(), 10);
     }
 });
-
-struct Unparks(Thread);
-
-impl Wake for Unparks {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-fn block_on<F: Future>(future: F) -> F::Output {
-    let waker = Waker::from(Arc::new(Unparks(thread::current())));
-    let mut future = pin!(future);
-    loop {
-        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
-            Poll::Ready(result) => return result,
-            Poll::Pending => thread::park(),
-        }
-    }
-}
 
 test!(pool_tasks_are_futures, forbid(unsafe_code), || {
     let runtime = start();
