@@ -7,11 +7,11 @@
 use crate::call::enter::panic_message;
 use crate::domains::quietly;
 use crate::exceptions::Failure;
+use crate::ffi::Generation;
 use crate::markers::OCamlException;
 use crate::types::exception::exception_inside;
 use crate::{
-    ffi, AttachError, Boxroot, CallError, DomainLock, Exception, FromOCaml, Function, RootRef,
-    ToOCaml,
+    AttachError, Boxroot, CallError, DomainLock, Exception, FromOCaml, Function, RootRef, ToOCaml,
 };
 use std::collections::{BTreeMap, VecDeque};
 use std::error::Error;
@@ -111,7 +111,7 @@ impl CompletionQueue {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
         let state = Mutex::default();
-        let queue = Arc::new(Queue { state, reader, writer, generation: generation() });
+        let queue = Arc::new(Queue { state, reader, writer, generation: Generation::now() });
         let mut all = locked(&QUEUES);
         all.retain(|queue| queue.strong_count() != 0);
         all.push(Arc::downgrade(&queue));
@@ -406,7 +406,7 @@ impl<R> Drop for OCamlFuture<R> {
 struct Cell<R> {
     state: Mutex<CellState<R>>,
     /// As [`Queue::generation`]: in the child, OCaml may still resolve, or drop what resolves.
-    generation: u32,
+    generation: Generation,
 }
 
 enum CellState<R> {
@@ -420,11 +420,11 @@ enum CellState<R> {
 impl<R> Cell<R> {
     fn new() -> Cell<R> {
         let state = Mutex::new(CellState::Waiting(None, None));
-        Cell { state, generation: generation() }
+        Cell { state, generation: Generation::now() }
     }
 
     fn is_left_behind(&self) -> bool {
-        self.generation != generation()
+        self.generation.is_over()
     }
 
     fn is_dropped(&self) -> bool {
@@ -499,7 +499,7 @@ struct Queue {
     writer: UnixStream,
     /// Of forks: in the child of one, the mutex may be locked for ever, and the descriptors are the
     /// parent's.
-    generation: u32,
+    generation: Generation,
 }
 
 #[derive(Default)]
@@ -513,7 +513,7 @@ struct QueueState {
 
 impl Queue {
     fn is_left_behind(&self) -> bool {
-        self.generation != generation()
+        self.generation.is_over()
     }
 
     /// For the end of the queue, which the future may not see otherwise: OCaml may keep what would
@@ -577,12 +577,6 @@ static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 pub(crate) fn close_all() {
     let all: Vec<_> = locked(&QUEUES).iter().filter_map(Weak::upgrade).collect();
     all.iter().for_each(|queue| queue.close());
-}
-
-/// The generation of forks of this process.
-fn generation() -> u32 {
-    // SAFETY: no precondition.
-    unsafe { ffi::obx_generation() }
 }
 
 /// No code of the program runs under a mutex of this module, so none is poisoned.

@@ -5,6 +5,7 @@
 
 pub use crate::error::DomainsError;
 
+use crate::ffi::Generation;
 use crate::lock::Acquired;
 use crate::raw::DomainLockExt;
 use crate::{ffi, AttachError, Boxroot, DomainLock, Function};
@@ -646,7 +647,7 @@ struct Pool {
     /// A worker has begun, or ended.
     has_changed: Condvar,
     /// Of forks: in the child of one, the mutex may be locked for ever.
-    generation: u32,
+    generation: Generation,
 }
 
 #[derive(Default)]
@@ -675,12 +676,6 @@ impl Drop for Worker {
     }
 }
 
-/// The generation of forks of this process.
-fn generation() -> u32 {
-    // SAFETY: no precondition.
-    unsafe { ffi::obx_generation() }
-}
-
 impl Pool {
     /// A pool without workers, which a shutdown will find.
     fn new() -> Result<Arc<Pool>, AttachError> {
@@ -688,7 +683,7 @@ impl Pool {
             state: Mutex::default(),
             has_work: Condvar::new(),
             has_changed: Condvar::new(),
-            generation: generation(),
+            generation: Generation::now(),
         });
         let mut pools = locked(&POOLS);
         if pools.are_closed {
@@ -705,7 +700,7 @@ impl Pool {
 
     /// Whether this is the child of a fork, and the pool is the parent's.
     fn is_left_behind(&self) -> bool {
-        self.generation != generation()
+        self.generation.is_over()
     }
 
     /// Whether this thread may wait for jobs.

@@ -93,8 +93,7 @@ extern "C" {
 extern "C" {
     fn obx_report(text: *const u8, length: usize);
     fn obx_is_started() -> c_int;
-    /// How many forks led from the program's start to this process. Any thread, at any time.
-    pub fn obx_generation() -> core::ffi::c_uint;
+    fn obx_generation() -> core::ffi::c_uint;
 }
 
 /// Writes to standard error, if anybody reads that. Not by Rust's `stderr`: in the child of a fork,
@@ -102,6 +101,24 @@ extern "C" {
 pub fn report(text: &str) {
     // SAFETY: the text has that many bytes.
     unsafe { obx_report(text.as_ptr(), text.len()) }
+}
+
+/// How many forks led from the program's start to a process. In the child of a fork, a mutex may be
+/// locked for ever by a thread that is not there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Generation(core::ffi::c_uint);
+
+impl Generation {
+    /// That of this process. Any thread, at any time.
+    pub fn now() -> Generation {
+        // SAFETY: no precondition.
+        Generation(unsafe { obx_generation() })
+    }
+
+    /// Whether this process is a child of the process that had it.
+    pub fn is_over(self) -> bool {
+        self != Generation::now()
+    }
 }
 
 /// Whether OCaml was started in this process. Any thread, at any time.

@@ -32,7 +32,7 @@ mod record {
 #[cfg(feature = "debug-checks")]
 mod record {
     use super::State;
-    use crate::ffi;
+    use crate::ffi::{self, Generation};
     use std::ffi::CStr;
     use std::fmt::{self, Write as _};
     use std::panic::Location;
@@ -80,8 +80,7 @@ mod record {
 
     /// The states of the threads of a process.
     struct Table {
-        /// Of forks, as in `../c/runtime.c`.
-        generation: u32,
+        generation: Generation,
         watched: Mutex<Entries>,
     }
 
@@ -100,14 +99,13 @@ mod record {
         fn get() -> &'static Table {
             static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
             let old = TABLE.load(Ordering::Acquire);
-            // SAFETY: no precondition.
-            let generation = unsafe { ffi::obx_generation() };
             // SAFETY: a table is never freed, and not changed but for the mutex.
             match unsafe { old.as_ref() } {
-                Some(table) if table.generation == generation => return table,
+                Some(table) if !table.generation.is_over() => return table,
                 _ => {}
             }
-            let new = Box::into_raw(Box::new(Table { generation, watched: Mutex::default() }));
+            let new = Table { generation: Generation::now(), watched: Mutex::default() };
+            let new = Box::into_raw(Box::new(new));
             // SAFETY: `new` was made from a box, and no table is freed once others know it.
             unsafe {
                 match TABLE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {

@@ -5,6 +5,7 @@ mod state;
 use crate::completion;
 use crate::domains::Ending;
 pub use crate::error::Users;
+use crate::ffi::Generation;
 use crate::lock::{self, Acquired, Use};
 use crate::raw::ValueExt;
 pub use crate::signals::protect_signals;
@@ -111,7 +112,7 @@ impl Runtime {
                 State::Starting(thread, _) if *thread == thread::current().id() => {
                     return Err(StartError::Starting)
                 }
-                State::Starting(_, generation) if *generation != self::generation() => {
+                State::Starting(_, generation) if generation.is_over() => {
                     return Err(AttachError::Forked.into())
                 }
                 State::Starting(..) => state.wait(),
@@ -264,7 +265,7 @@ impl Builder {
         if !has_stack() {
             return Err(StartError::StackTooSmall);
         }
-        state.set(State::Starting(thread::current().id(), generation()));
+        state.set(State::Starting(thread::current().id(), Generation::now()));
         drop(state);
         let mut pointers: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
         pointers.push(std::ptr::null());
@@ -307,12 +308,6 @@ unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartErro
         ffi::caml_enter_blocking_section_no_pending();
         raised.map_or(attached, Err)
     }
-}
-
-/// Distinguishes this process from those that it was forked from.
-fn generation() -> u32 {
-    // SAFETY: no precondition.
-    unsafe { ffi::obx_generation() }
 }
 
 fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {

@@ -1,7 +1,8 @@
 //! Whether this process has started its runtime: a state under a mutex that is free in the child of
 //! a fork.
 
-use crate::{ffi, StartError};
+use crate::ffi::{self, Generation};
+use crate::StartError;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::null_mut;
@@ -11,8 +12,8 @@ use std::thread::ThreadId;
 /// Whether this process has started its runtime by `Runtime`.
 pub(super) enum State {
     NotStarted,
-    /// This thread is starting the runtime, in the process of this generation (`c/runtime.c`).
-    Starting(ThreadId, u32),
+    /// This thread is starting the runtime, in the process of this generation.
+    Starting(ThreadId, Generation),
     Started,
     Failed(StartError),
 }
