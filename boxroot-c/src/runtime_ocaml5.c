@@ -190,15 +190,24 @@ bool bxr_runtime_rests_after_forced_cycles(void) {
   return OCAML_VERSION < 50500 && caml_domain_alone();
 }
 
-/* The collector counts here the words that it has swept while it allocated, and subtracts them from
-   the next slice's work. From OCaml 5.5 on, it adds the words that it has marked, from a separate
-   counter; but that counter is also read in the middle of a slice. */
 #if OCAML_VERSION < 50500
-#define DONE_AHEAD major_work_done_between_slices
+/* The collector counts here the words that it has swept while it allocated, and subtracts them from
+   the next slice's work. */
+void bxr_runtime_owe(size_t words) {
+  Caml_state->major_work_done_between_slices -= (intnat)words;
+}
 #else
-#define DONE_AHEAD sweep_work_done_between_slices
+/* From OCaml 5.5 on, the work may not be counted down: if less than none was done when marking
+   begins, Gc.full_major puts the next marking off for ever. So words are added to those for whose
+   allocation the next slice works, as after a ramp-up: for each it does
+   1.5 * (200 + caml_percent_free) / caml_percent_free words of work. */
+extern _Atomic uintnat caml_percent_free;
+void bxr_runtime_owe(size_t words) {
+  double percent_free = (double)caml_percent_free;
+  Caml_state->allocated_words_resumed +=
+      (uintnat)((double)words * percent_free / (1.5 * (200 + percent_free)));
+}
 #endif
-void bxr_runtime_owe(size_t words) { Caml_state->DONE_AHEAD -= (intnat)words; }
 #endif
 
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {

@@ -128,6 +128,32 @@ const SLICE_BEGIN: i32 = 4;
 
 const SLICE_END: i32 = 8;
 
+// A domain that waits for others in a minor collection sweeps meanwhile. From OCaml 5.5 on, the work
+// until marking begins, less than none if the roots' share of it came off there, decides how long
+// after `Gc.full_major` the next marking is put off.
+test!(a_forced_collection_does_not_put_marking_off, ocaml = 5, || {
+    start();
+    extern "C" fn wait() {
+        unsafe { test_work_of_a_waiting_domain() }
+    }
+    let marked_while = |blocks: usize| {
+        let scans = sys::boxroot_stats().major_scans;
+        (0..blocks / 20).any(|_| {
+            ocaml("churn_major", &[int(20)]);
+            sys::boxroot_stats().major_scans > scans
+        })
+    };
+    let all = roots(0..500_000);
+    for _ in 0..3 {
+        assert!(marked_while(1_000_000));
+    }
+    unsafe { test_hooks(MINOR_END, Some(wait)) };
+    full_major();
+    unsafe { test_hooks(0, None) };
+    assert!(marked_while(1_000_000), "2.4 GB of garbage were made, and nothing was marked");
+    delete_all(&all);
+});
+
 test!(create_and_delete_in_minor_hooks, || {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));

@@ -28,6 +28,7 @@ extern "C" {
     pub fn test_install_other(second: c_int);
     pub fn test_other_scans(second: c_int) -> usize;
     pub fn test_hooks(which: c_int, body: Option<extern "C" fn()>);
+    pub fn test_work_of_a_waiting_domain();
     pub fn test_other_body(body: Option<extern "C" fn()>);
     pub fn boxroot_domain_self() -> *mut c_void;
     pub fn boxroot_create_many(

@@ -132,6 +132,13 @@ void test_hooks(int which, void (*body)(void)) {
   caml_major_slice_end_hook = which & 8 ? run_hook : NULL;
 }
 
+/* What a domain does while it waits for the others in a minor collection. */
+void test_work_of_a_waiting_domain(void) {
+#if OCAML_VERSION >= 50000
+  caml_opportunistic_major_collection_slice(1);
+#endif
+}
+
 /* Two more libraries that scan roots: their hooks count their calls, and call the hook that was
    there before. */
 #if OCAML_VERSION >= 50000
