@@ -127,7 +127,7 @@ impl CompletionQueue {
     }
 
     /// Has OCaml start something, and returns the future of its result. OCaml starts it in
-    /// [`run`](CompletionQueue::run), also if the future is not polled.
+    /// [`run`](CompletionQueue::run), even if nobody polls the future.
     ///
     /// `start` gets a function for OCaml, which takes the result. It returns a function of OCaml's
     /// that cancels: it is called if the future is dropped before it has the result. If the future
@@ -497,8 +497,7 @@ struct Queue {
     /// Has a byte to be read if `QueueState::is_signalled`.
     reader: UnixStream,
     writer: UnixStream,
-    /// Of forks: in the child of one, the mutex may be locked for ever, and the descriptors are the
-    /// parent's.
+    /// In the child of a fork, the mutex may stay locked, and the descriptors are the parent's.
     generation: Generation,
 }
 

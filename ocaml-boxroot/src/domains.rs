@@ -278,14 +278,14 @@ impl Domains {
     }
 
     /// Calls `f` with a scope, whose jobs may borrow what lives longer than this call. Waits for
-    /// all jobs of the scope before it returns, also if `f` panics. As [`std::thread::scope`].
+    /// all jobs of the scope before it returns, even if `f` panics, as [`std::thread::scope`] does.
     ///
     /// # Errors
     ///
     /// As for [`run`](Domains::run), without those of jobs. After a shutdown, `f` is called, and
-    /// its jobs return the error. [`Forked`](AttachError::Forked) also if `f` forks, in the child.
-    /// If jobs of the scope have not ended then, the child is aborted, because they stopped
-    /// half-way in what they borrow.
+    /// its jobs return the error. If `f` forks, the child gets [`Forked`](AttachError::Forked). If
+    /// jobs of the scope have not ended then, the child is aborted, because they stopped half-way
+    /// in what they borrow.
     ///
     /// # Panics
     ///
@@ -446,7 +446,7 @@ impl<'scope> Scope<'scope, '_> {
 
 /// A job, and its result, once it has one. Dropping it does not stop the job.
 ///
-/// It is a [`Future`], too, of the same result. If the job panics, so does the poll.
+/// It is a [`Future`] of that result. If the job panics, so does the poll.
 ///
 /// # Examples
 ///
@@ -619,7 +619,7 @@ impl ScopeJobs {
     }
 
     /// In the child of a fork, whose jobs are the parent's. One of them may have stopped half-way
-    /// in what it borrows. The mutex may be locked for ever.
+    /// in what it borrows. The mutex may stay locked.
     fn in_the_child(&self) -> Result<(), AttachError> {
         if self.count.try_lock().is_ok_and(|count| count.unfinished == 0) {
             return Err(AttachError::Forked);
@@ -646,7 +646,7 @@ struct Pool {
     has_work: Condvar,
     /// A worker has begun, or ended.
     has_changed: Condvar,
-    /// Of forks: in the child of one, the mutex may be locked for ever.
+    /// In the child of a fork, the mutex may stay locked.
     generation: Generation,
 }
 

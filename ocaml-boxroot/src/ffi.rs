@@ -103,8 +103,8 @@ pub fn report(text: &str) {
     unsafe { obx_report(text.as_ptr(), text.len()) }
 }
 
-/// How many forks led from the program's start to a process. In the child of a fork, a mutex may be
-/// locked for ever by a thread that is not there.
+/// How many forks led from the program's start to a process. In the child of a fork, a
+/// mutex may stay locked by a thread that is not there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Generation(core::ffi::c_uint);
 
