@@ -204,6 +204,7 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain_more(domain, more);
   pace_slice(&domain->pacing);
   scan_young(domain, action);
+  /* Then every domain marked its roots in an earlier stop-the-world section. */
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;
   if (!domain->marking) bxr_release_share(domain, more);
