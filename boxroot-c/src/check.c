@@ -18,7 +18,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
 #endif
-#include "../include/boxroot/host.h"
+#include "core.h"
 
 #include <stdio.h>
 
@@ -41,11 +41,10 @@ void boxroot_print_leaks(void) {
 #include <stdlib.h>
 #include <string.h>
 
+#define BOXROOT_NO_SITES /* boxroot_create and boxroot_delete are the allocator's */
+#include "../include/boxroot/checked.h"
 #include "atomic.h"
 #include "errors.h"
-
-boxroot bxr_core_create(value v);
-void bxr_core_delete(boxroot r);
 
 /* Numbers that other memory is unlikely to hold. */
 enum state { LIVE = 0x6c697665, DELETED = 0x64656c65, MODIFIED = 0x6d6f6469 };
@@ -174,7 +173,7 @@ static bool mistake(char *text, char const *operation, struct bxr_site site, cha
   return false;
 }
 
-static struct record *record_of(boxroot r) {
+static struct record *possible_record(boxroot r) {
   bool aligned = r != NULL && (uintptr_t)r % 16 == 0;
   return aligned ? (struct record *)r : NULL;
 }
@@ -185,7 +184,7 @@ static bool is_live(struct record *record) {
 
 /* Describes the use of a handle that is not live. Called under its shard's mutex. Always false. */
 static bool not_live(char *text, char const *operation, struct bxr_site site, boxroot r) {
-  struct record *record = record_of(r);
+  struct record *record = possible_record(r);
   if (r == NULL) return mistake(text, operation, site, "of NULL");
   if (record == NULL || (record->state != DELETED && record->state != MODIFIED))
     return mistake(
@@ -205,7 +204,7 @@ static bool not_live(char *text, char const *operation, struct bxr_site site, bo
 
 static bool find_live(char *text, char const *operation, struct bxr_site site, boxroot r,
                       struct record **found) {
-  *found = record_of(r);
+  *found = possible_record(r);
   if (is_live(*found)) return true;
   struct shard *shard = lock_shard(r);
   not_live(text, operation, site, r);
@@ -229,7 +228,8 @@ static bool may_read(char *text, char const *operation, struct bxr_site site) {
   return true;
 }
 
-static bool is_own(char *text, char const *operation, struct bxr_site site, boxroot_domain domain) {
+static bool is_own_domain(char *text, char const *operation, struct bxr_site site,
+                          boxroot_domain domain) {
   if (domain == NULL) return mistake(text, operation, site, "with NULL as domain");
   if (boxroot_status() != BOXROOT_RUNNING || domain == boxroot_domain_self()) return true;
   return mistake(text, operation, site,
@@ -240,11 +240,11 @@ static bool is_own(char *text, char const *operation, struct bxr_site site, boxr
 
 static boxroot make(value v, struct bxr_site created) {
   pthread_once(&once, prepare);
-  boxroot root = bxr_core_create(v);
+  boxroot root = boxroot_create(v);
   if (root == NULL) return NULL;
   struct record *record = ready ? malloc(sizeof *record) : NULL;
   if (record == NULL) {
-    bxr_core_delete(root);
+    boxroot_delete(root);
     bxr_setup_fail(BXR_OUT_OF_MEMORY);
     return NULL;
   }
@@ -256,7 +256,7 @@ static boxroot make(value v, struct bxr_site created) {
 /* A live root becomes `state`, and is deleted. */
 static bool end(boxroot r, enum state state, char const *operation, struct bxr_site site,
                 char *text) {
-  struct record *record = record_of(r);
+  struct record *record = possible_record(r);
   struct shard *shard = lock_shard(r);
   if (!is_live(record)) {
     not_live(text, operation, site, r);
@@ -269,7 +269,7 @@ static bool end(boxroot r, enum state state, char const *operation, struct bxr_s
   remove_live(shard, record);
   struct record *oldest = add_deleted(shard, record);
   pthread_mutex_unlock(&shard->mutex);
-  bxr_core_delete(root);
+  boxroot_delete(root);
   int saved = errno;
   free(oldest);
   errno = saved;
@@ -315,7 +315,7 @@ bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, cha
 
 /* ---- C and C++: a mistake ends the program ---- */
 
-static void require(bool right, char const *text) {
+static void demand(bool right, char const *text) {
   if (right) return;
   fprintf(stderr, "%s\n", text);
   abort();
@@ -324,65 +324,65 @@ static void require(bool right, char const *text) {
 boxroot bxr_checked_create(value v, struct bxr_site site) {
   char text[BXR_TEXT];
   boxroot made = NULL;
-  require(bxr_check_create(v, site, &made, text), text);
+  demand(bxr_check_create(v, site, &made, text), text);
   return made;
 }
 
 value bxr_checked_get(boxroot r, struct bxr_site site) {
   char text[BXR_TEXT];
   value found = Val_unit;
-  require(bxr_check_get(r, site, &found, text), text);
+  demand(bxr_check_get(r, site, &found, text), text);
   return found;
 }
 
 value const *bxr_checked_get_ref(boxroot r, struct bxr_site site) {
   char text[BXR_TEXT];
   value const *found = NULL;
-  require(bxr_check_get_ref(r, site, &found, text), text);
+  demand(bxr_check_get_ref(r, site, &found, text), text);
   return found;
 }
 
 void bxr_checked_delete(boxroot r, struct bxr_site site) {
   char text[BXR_TEXT];
-  require(bxr_check_delete(r, site, text), text);
+  demand(bxr_check_delete(r, site, text), text);
 }
 
 bool bxr_checked_modify(boxroot *r, value v, struct bxr_site site) {
   char text[BXR_TEXT];
   bool done = false;
-  require(bxr_check_modify(r, v, site, &done, text), text);
+  demand(bxr_check_modify(r, v, site, &done, text), text);
   return done;
 }
 
-static void require_own(boxroot_domain domain, char const *operation, struct bxr_site site) {
+static void demand_own_domain(boxroot_domain domain, char const *operation, struct bxr_site site) {
   char text[BXR_TEXT];
-  require(is_own(text, operation, site, domain), text);
+  demand(is_own_domain(text, operation, site, domain), text);
 }
 
 boxroot bxr_checked_create_in(boxroot_domain domain, value v, struct bxr_site site) {
-  require_own(domain, "create_in", site);
+  demand_own_domain(domain, "create_in", site);
   return bxr_checked_create(v, site);
 }
 
 void bxr_checked_delete_in(boxroot_domain domain, boxroot r, struct bxr_site site) {
-  require_own(domain, "delete_in", site);
+  demand_own_domain(domain, "delete_in", site);
   bxr_checked_delete(r, site);
 }
 
 bool bxr_checked_modify_in(boxroot_domain domain, boxroot *r, value v, struct bxr_site site) {
-  require_own(domain, "modify_in", site);
+  demand_own_domain(domain, "modify_in", site);
   return bxr_checked_modify(r, v, site);
 }
 
 void bxr_checked_delete_many(boxroot_domain domain, boxroot const *roots, size_t n,
                              struct bxr_site site) {
-  require_own(domain, "delete_many", site);
+  demand_own_domain(domain, "delete_many", site);
   for (size_t i = 0; i < n; i++) bxr_checked_delete(roots[i], site);
 }
 
 bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const *values, size_t n,
                              struct bxr_site site) {
-  require_own(domain, "create_many", site);
+  demand_own_domain(domain, "create_many", site);
   for (size_t i = 0; i < n; i++) {
     roots[i] = bxr_checked_create(values[i], site);
     if (roots[i] != NULL) continue;
@@ -392,29 +392,29 @@ bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const 
   return true;
 }
 
-/* The functions themselves, for code that takes their address. (plain_names.c has those that other
+/* The public functions, for code that takes their address. (plain_names.c has those that other
    languages call.) */
 #define CALLER ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
-boxroot(boxroot_create)(value v) { return bxr_checked_create(v, CALLER); }
-value(boxroot_get)(boxroot r) { return bxr_checked_get(r, CALLER); }
-value const *(boxroot_get_ref)(boxroot r) { return bxr_checked_get_ref(r, CALLER); }
-void(boxroot_delete)(boxroot r) { bxr_checked_delete(r, CALLER); }
-bool(boxroot_modify)(boxroot *r, value v) { return bxr_checked_modify(r, v, CALLER); }
-boxroot(boxroot_create_in)(boxroot_domain domain, value v) {
-  return bxr_checked_create_in(domain, v, CALLER);
-}
-void(boxroot_delete_in)(boxroot_domain domain, boxroot r) {
-  bxr_checked_delete_in(domain, r, CALLER);
-}
-bool(boxroot_modify_in)(boxroot_domain domain, boxroot *r, value v) {
-  return bxr_checked_modify_in(domain, r, v, CALLER);
-}
-bool(boxroot_create_many)(boxroot_domain domain, boxroot *roots, value const *values, size_t n) {
-  return bxr_checked_create_many(domain, roots, values, n, CALLER);
-}
-void(boxroot_delete_many)(boxroot_domain domain, boxroot const *roots, size_t n) {
-  bxr_checked_delete_many(domain, roots, n, CALLER);
-}
+#define PUBLIC_NAME(name) BXR_NAME_OF(boxroot_, name, BXR_FLAVOUR, BXR_ABI, BXR_POOL_LOG)
+#define PUBLIC(result, name, parameters, ...)                                                      \
+  result PUBLIC_NAME(name) parameters;                                                             \
+  result PUBLIC_NAME(name) parameters { __VA_ARGS__; }
+
+PUBLIC(boxroot, create, (value v), return bxr_checked_create(v, CALLER))
+PUBLIC(value, get, (boxroot r), return bxr_checked_get(r, CALLER))
+PUBLIC(value const *, get_ref, (boxroot r), return bxr_checked_get_ref(r, CALLER))
+PUBLIC(void, delete, (boxroot r), bxr_checked_delete(r, CALLER))
+PUBLIC(bool, modify, (boxroot * r, value v), return bxr_checked_modify(r, v, CALLER))
+PUBLIC(boxroot, create_in, (boxroot_domain domain, value v),
+       return bxr_checked_create_in(domain, v, CALLER))
+PUBLIC(void, delete_in, (boxroot_domain domain, boxroot r),
+       bxr_checked_delete_in(domain, r, CALLER))
+PUBLIC(bool, modify_in, (boxroot_domain domain, boxroot *r, value v),
+       return bxr_checked_modify_in(domain, r, v, CALLER))
+PUBLIC(bool, create_many, (boxroot_domain domain, boxroot *roots, value const *values, size_t n),
+       return bxr_checked_create_many(domain, roots, values, n, CALLER))
+PUBLIC(void, delete_many, (boxroot_domain domain, boxroot const *roots, size_t n),
+       bxr_checked_delete_many(domain, roots, n, CALLER))
 
 /* ---- leaks ---- */
 

@@ -7,18 +7,21 @@
    callers reach it only from the executable or shared object that contains this copy of the
    library. If it were visible, those in other shared objects, which have a copy of the plain
    flavour, would get handles of this one. */
-#include "../include/boxroot.h"
+#include "core.h"
 
 char const bxr_flavour = 0;
 
 #if defined(__GNUC__)
 
 #if BOXROOT_CHECKED
+#define BOXROOT_NO_SITES
+#include "../include/boxroot/checked.h"
 /* Messages name the address of the call. */
-#undef BXR_HERE
-#define BXR_HERE ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
+#define HERE ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
+#define OPERATION(name, ...) bxr_checked_##name(__VA_ARGS__, HERE)
 #define VISIBILITY __attribute__((visibility("hidden")))
 #else
+#define OPERATION(name, ...) boxroot_##name(__VA_ARGS__)
 #define VISIBILITY __attribute__((visibility("default")))
 #endif
 
@@ -28,20 +31,20 @@ char const bxr_flavour = 0;
   VISIBILITY result bxr_plain_##name parameters __asm__(STRING(__USER_LABEL_PREFIX__) #name);      \
   result bxr_plain_##name parameters { __VA_ARGS__; }
 
-PLAIN(boxroot, boxroot_create, (value v), return boxroot_create(v))
-PLAIN(value, boxroot_get, (boxroot r), return boxroot_get(r))
-PLAIN(value const *, boxroot_get_ref, (boxroot r), return boxroot_get_ref(r))
-PLAIN(void, boxroot_delete, (boxroot r), boxroot_delete(r))
-PLAIN(bool, boxroot_modify, (boxroot * r, value v), return boxroot_modify(r, v))
+PLAIN(boxroot, boxroot_create, (value v), return OPERATION(create, v))
+PLAIN(value, boxroot_get, (boxroot r), return OPERATION(get, r))
+PLAIN(value const *, boxroot_get_ref, (boxroot r), return OPERATION(get_ref, r))
+PLAIN(void, boxroot_delete, (boxroot r), OPERATION(delete, r))
+PLAIN(bool, boxroot_modify, (boxroot * r, value v), return OPERATION(modify, r, v))
 PLAIN(boxroot_domain, boxroot_domain_self, (void), return boxroot_domain_self())
-PLAIN(boxroot, boxroot_create_in, (boxroot_domain d, value v), return boxroot_create_in(d, v))
-PLAIN(void, boxroot_delete_in, (boxroot_domain d, boxroot r), boxroot_delete_in(d, r))
+PLAIN(boxroot, boxroot_create_in, (boxroot_domain d, value v), return OPERATION(create_in, d, v))
+PLAIN(void, boxroot_delete_in, (boxroot_domain d, boxroot r), OPERATION(delete_in, d, r))
 PLAIN(bool, boxroot_modify_in, (boxroot_domain d, boxroot *r, value v),
-      return boxroot_modify_in(d, r, v))
+      return OPERATION(modify_in, d, r, v))
 PLAIN(bool, boxroot_create_many, (boxroot_domain d, boxroot *roots, value const *values, size_t n),
-      return boxroot_create_many(d, roots, values, n))
+      return OPERATION(create_many, d, roots, values, n))
 PLAIN(void, boxroot_delete_many, (boxroot_domain d, boxroot const *roots, size_t n),
-      boxroot_delete_many(d, roots, n))
+      OPERATION(delete_many, d, roots, n))
 PLAIN(bool, boxroot_setup, (void), return boxroot_setup())
 PLAIN(void, boxroot_teardown, (void), boxroot_teardown())
 PLAIN(bool, boxroot_lock_is_held, (void), return boxroot_lock_is_held())

@@ -222,7 +222,7 @@ static void free_what_waits(struct bxr_domain *domain) {
 /* All mark stacks are empty. So everything that was handed over in the last cycle may be unmapped
    now, or used for something else. This is the first moment at which that holds for the
    directory. */
-static void darken(struct bxr_domain *domain, struct bxr_action action) {
+static void scan_to_darken(struct bxr_domain *domain, struct bxr_action action) {
   domain->after_short_cycle = domain->pacing.scans <= SCANS_OF_A_FORCED_CYCLE;
   if (domain->after_short_cycle) free_what_waits(domain);
   begin_cycle(&domain->pacing, domain->after_short_cycle);
@@ -249,7 +249,7 @@ static void scan_and_count(enum bxr_scan_kind kind, struct bxr_domain *domain,
   uint64_t start = bxr_os_nanoseconds();
   switch (kind) {
   case BXR_SCAN_MINOR: scan_minor(domain, action); break;
-  case BXR_SCAN_DARKEN: darken(domain, action); break;
+  case BXR_SCAN_DARKEN: scan_to_darken(domain, action); break;
   case BXR_SCAN_OTHER: scan_other(domain, action); break;
   }
   if (kind == BXR_SCAN_MINOR)

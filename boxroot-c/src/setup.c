@@ -13,10 +13,10 @@
 #include "release.h"
 #include "uses.h"
 
-static int status = BOXROOT_NOT_SETUP;
-static int installing;  /* the process in which a thread is installing the hooks, or 0 */
-static int memory_left; /* after teardown: there may be memory that the marker was visiting */
-static bool gone;       /* after caml_shutdown */
+static int library_state = BOXROOT_NOT_SETUP;
+static int installing;    /* the process in which a thread is installing the hooks, or 0 */
+static int memory_left;   /* after teardown: there may be memory that the marker was visiting */
+static bool runtime_gone; /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* If the dynamic linker sees the names of two copies of the library in one process, it binds the
@@ -40,7 +40,7 @@ static char const *const with_plain_names __attribute__((used)) = &bxr_flavour;
 
 bool bxr_setup_is_second_copy(void) { return bxr_copy != refuse_second_copy; }
 
-int bxr_setup_status(void) { return bxr_load(&status); }
+int bxr_setup_status(void) { return bxr_load(&library_state); }
 int boxroot_status(void) { return bxr_setup_status(); }
 
 void bxr_setup_fail(enum bxr_error error) {
@@ -135,7 +135,7 @@ static enum bxr_error not_running(void) {
 /* Changes the state, if it is `from`. False if it is another one. */
 static bool change_status(int from, int to) {
   int seen = from;
-  while (!bxr_compare_exchange(&status, &seen, to))
+  while (!bxr_compare_exchange(&library_state, &seen, to))
     if (seen != from) return false;
   return true;
 }
@@ -152,7 +152,7 @@ static bool install_hooks(void) {
 /* Our hooks will stay installed, so our code must stay. The dynamic linker has a lock, under
    which constructors of other code may be waiting for OCaml's lock. So this is done when our code
    is loaded, and not by the first create. */
-__attribute__((constructor)) static void stay(void) { bxr_os_pin(&status); }
+__attribute__((constructor)) static void stay(void) { bxr_os_pin(&library_state); }
 
 bool bxr_setup(void) {
   if (bxr_setup_is_second_copy() || bxr_runtime_is_other())
@@ -186,14 +186,14 @@ void boxroot_teardown(void) {
     bxr_remote_drain(self);
     if (self->shadow != NULL) bxr_remote_drain(self->shadow);
   }
-  if (bxr_exchange(&status, BOXROOT_TORE_DOWN) == BOXROOT_TORE_DOWN) return;
+  if (bxr_exchange(&library_state, BOXROOT_TORE_DOWN) == BOXROOT_TORE_DOWN) return;
   bxr_runtime_teardown();
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
     bxr_release_at_teardown(d);
   bxr_publish(&memory_left, true);
 }
 
-void bxr_close(void) { bxr_publish(&status, BOXROOT_TORE_DOWN); }
+void bxr_close(void) { bxr_publish(&library_state, BOXROOT_TORE_DOWN); }
 
 void bxr_setup_give_memory_back(void) {
   if (!bxr_exchange(&memory_left, false)) return;
@@ -210,10 +210,10 @@ void bxr_setup_give_memory_back(void) {
 
 void bxr_runtime_gone(void) {
   bxr_setup_give_memory_back();
-  bxr_publish(&gone, true);
+  bxr_publish(&runtime_gone, true);
 }
 
-bool bxr_is_gone(void) { return bxr_load(&gone); }
+bool bxr_is_gone(void) { return bxr_load(&runtime_gone); }
 
 void bxr_pin(void const *address) { bxr_os_pin(address); }
 

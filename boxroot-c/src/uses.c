@@ -16,12 +16,11 @@ static uintptr_t uses;
 /* The number of this thread's uses, each nested in the one before; `uses` counts the outermost
    one. */
 BXR_THREAD_LOCAL intnat bxr_own_uses;
-#define own bxr_own_uses
 
 /* Whether this thread has set PAUSED, which does not concern its own uses. */
 static BXR_THREAD_LOCAL bool pauses;
 
-/* Added to `own` when uses become FORKED, so that uses which began before do not go on
+/* Added to bxr_own_uses when uses become FORKED, so that uses which began before do not go on
    (bxr_uses_go_on). The sum is negative. */
 #define LEFT_BEHIND INTPTR_MIN
 
@@ -36,10 +35,10 @@ static int answer_to_first(uintptr_t seen, bool to_lock) {
 }
 
 static inline __attribute__((always_inline)) int begin(bool to_lock) {
-  if (own != 0) return own < 0 ? BXR_USE_FORKED : (int)++own;
+  if (bxr_own_uses != 0) return bxr_own_uses < 0 ? BXR_USE_FORKED : (int)++bxr_own_uses;
   int answer = answer_to_first(bxr_add(&uses, 1), to_lock);
   if (answer == 1)
-    own = 1;
+    bxr_own_uses = 1;
   else
     bxr_add(&uses, (uintptr_t)-1);
   return answer;
@@ -49,13 +48,13 @@ int bxr_use_begin(void) { return begin(false); }
 int bxr_uses_begin_to_lock(void) { return begin(true); }
 
 void bxr_use_end(void) {
-  if (--own == 0) bxr_add(&uses, (uintptr_t)-1);
+  if (--bxr_own_uses == 0) bxr_add(&uses, (uintptr_t)-1);
 }
 
-int bxr_uses_innermost(void) { return own < 0 ? 0 : (int)own; }
+int bxr_uses_innermost(void) { return bxr_own_uses < 0 ? 0 : (int)bxr_own_uses; }
 
 size_t bxr_uses_forbid(void) {
-  if (own > 1) return (size_t)own - 1;
+  if (bxr_own_uses > 1) return (size_t)bxr_own_uses - 1;
   uintptr_t seen = bxr_load(&uses);
   do {
     if (NUMBER(seen) != 1) return NUMBER(seen) - 1;
@@ -73,12 +72,12 @@ void bxr_uses_resume(void) {
   bxr_add(&uses, -PAUSED);
 }
 
-size_t bxr_uses_of_others(void) { return NUMBER(bxr_load(&uses)) - (own != 0); }
+size_t bxr_uses_of_others(void) { return NUMBER(bxr_load(&uses)) - (bxr_own_uses != 0); }
 
-bool bxr_uses_go_on(int number) { return own == number; }
+bool bxr_uses_go_on(int number) { return bxr_own_uses == number; }
 
 void bxr_uses_after_fork(bool goes_on) {
   uintptr_t kept = bxr_load(&uses) & (DOWN | FORKED | (pauses ? PAUSED : 0));
-  bxr_publish(&uses, kept | (goes_on ? 0 : FORKED) | (own > 0 ? 1 : 0));
-  if (!goes_on) own += LEFT_BEHIND;
+  bxr_publish(&uses, kept | (goes_on ? 0 : FORKED) | (bxr_own_uses > 0 ? 1 : 0));
+  if (!goes_on) bxr_own_uses += LEFT_BEHIND;
 }

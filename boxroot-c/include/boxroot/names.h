@@ -140,15 +140,13 @@ BXR_PUBLIC(boxroot_print_leaks)
 #define bxr_check_leaks BXR_NAME(bxr_check_leaks)
 #define bxr_check_name BXR_NAME(bxr_check_name)
 
-/* In the checked flavour, the public functions are those of check.c. They call the allocator's by
-   these names. */
-#define bxr_core_create BXR_NAME(bxr_core_create)
-#define bxr_core_delete BXR_NAME(bxr_core_delete)
+/* In the checked flavour, the public functions are those of check.c. The library's sources call the
+   allocator's by the public names, and the linker knows them by these. */
 #ifdef BXR_CORE
-#define boxroot_create bxr_core_create
+#define boxroot_create BXR_NAME(bxr_core_create)
 #define boxroot_get BXR_NAME(bxr_core_get)
 #define boxroot_get_ref BXR_NAME(bxr_core_get_ref)
-#define boxroot_delete bxr_core_delete
+#define boxroot_delete BXR_NAME(bxr_core_delete)
 #define boxroot_modify BXR_NAME(bxr_core_modify)
 #define boxroot_create_in BXR_NAME(bxr_core_create_in)
 #define boxroot_delete_in BXR_NAME(bxr_core_delete_in)

@@ -10,7 +10,7 @@
 
 void fuzz_forget_everything(void) {
   registry = orphans = spares = NULL;
-  status = BOXROOT_NOT_SETUP;
+  library_state = BOXROOT_NOT_SETUP;
   memory_left = false;
   boxroot_profile(0);
   memset(mirrors, 0, sizeof mirrors);

@@ -86,22 +86,22 @@ static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
    that is the first process of a new namespace has the number 1, as its parent may have. */
 static unsigned generation;
 
-static void after_fork(void) {
+static void begin_generation(void) {
   generation++;
   pthread_mutex_init(&state_mutex, NULL); /* its owner may be a thread that is not here */
 }
 
-static void prepare(void) { (void)pthread_atfork(NULL, NULL, after_fork); }
+static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, begin_generation); }
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_once_t forks_are_watched = PTHREAD_ONCE_INIT;
 
 unsigned obx_generation(void) {
-  pthread_once(&once, prepare);
+  pthread_once(&forks_are_watched, watch_forks);
   return generation;
 }
 
 void obx_lock_state(void) {
-  pthread_once(&once, prepare);
+  pthread_once(&forks_are_watched, watch_forks);
   pthread_mutex_lock(&state_mutex);
 }
 
