@@ -20,7 +20,7 @@ from pathlib import Path
 from support import ROOT, attempt, fail, main, ocaml, passed, run, say, scratch, version, where
 
 CC = os.environ.get("CC", "cc")
-SOURCES = sorted(Path(ROOT, "boxroot-c/src").glob("*.c"))
+SOURCE = Path(ROOT, "boxroot-c/boxroot.c")
 
 
 def include():
@@ -44,9 +44,8 @@ def in_c():
         """libboxroot.a and stubs.o"""
         for old in [*Path().glob("*.o"), *Path().glob("*.a")]:
             old.unlink()
-        for file in SOURCES:
-            run(*compiler, include(), "-c", file)
-        run("gcc-ar rcs libboxroot.a", objects())
+        run(*compiler, include(), "-c", SOURCE)
+        run("gcc-ar rcs libboxroot.a boxroot.o")
         run(*compiler, include(), "-c", ROOT / "tests/link/alone/stubs.c")
 
     def native(name, *options):
@@ -129,9 +128,8 @@ CHECKED = "-DBOXROOT_CHECKED=1"
 def library(folder, flags=""):
     """FOLDER/libboxroot.a, position-independent."""
     Path(folder).mkdir()
-    for file in SOURCES:
-        run(CC, "-O2 -fPIC", flags, include(), "-c", file, f"-o {folder}/{file.stem}.o")
-    run(f"ar rcs {folder}/libboxroot.a", objects(folder))
+    run(CC, "-O2 -fPIC", flags, include(), "-c", SOURCE, f"-o {folder}/boxroot.o")
+    run(f"ar rcs {folder}/libboxroot.a {folder}/boxroot.o")
 
 
 def refused(name, reason, *options, program="program.ml"):
@@ -313,7 +311,7 @@ def opened_under_musl():
     def opens(folder, flags=""):
         """The status and the output of a program that opens a plugin."""
         Path(folder).mkdir()
-        for file in [*SOURCES, Path("copies/plugin.c")]:
+        for file in SOURCE, Path("copies/plugin.c"):
             run("musl-gcc", flags, "-O2 -fPIC", include(), "-c", file, f"-o {folder}/{file.stem}.o")
         run("musl-gcc", flags, "-shared", objects(folder), f"-o {folder}/plugin.so")
         zeros = ""

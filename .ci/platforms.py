@@ -237,16 +237,15 @@ def cross():
 
 def compile_c(cc, folder):
     """The C library, and the C of the safe crate."""
-    for package, sources in ("boxroot-c", "src"), ("ocaml-boxroot", "src/c"):
-        for file in sorted(Path(ROOT, package, sources).glob("*.c")):
-            run(cc, "-O2 -Wall -Wextra -Werror -I", ROOT / "boxroot-c/include", "-isystem", where(), "-c", file,
-                "-o", folder / f"{package}-{file.stem}.o")
+    for package, file in ("boxroot-c", "boxroot.c"), ("ocaml-boxroot", "src/c/obx.c"):
+        run(cc, "-O2 -Wall -Wextra -Werror -I", ROOT / "boxroot-c/include", "-isystem", where(), "-c",
+            Path(ROOT, package, file), "-o", folder / f"{package}.o")
 
 
 def links_on_macos(cc, nm, folder):
     """The C library alone, and with the C of the safe crate."""
     compile_c(cc, folder)
-    for program, which in ("alone", "boxroot-c-*.o"), ("both", "*.o"):
+    for program, which in ("alone", "boxroot-c.o"), ("both", "*.o"):
         objects = sorted(folder.glob(which))
         zeros = folder / f"{program}.c"
         zeros.write_text(defined_as_zeros(nm, objects))

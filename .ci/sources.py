@@ -5,7 +5,8 @@
             most users ask for, by each of gcc and clang that is there. The headers also compile with the warnings of C++ users.
             Needs OCAMLOPT.
   levels    Each file of the allocator includes only files of lower levels in the table of boxroot-c/DESIGN.md, so there is no
-            circle. `levels --draw` prints what includes what, from the bottom up.
+            circle. `levels --draw` prints what includes what, from the bottom up. Also, boxroot-c/boxroot.c includes each C file
+            of the allocator, and ocaml-boxroot/src/c/obx.c each other one of its folder.
   places    The OCaml version matters only in the files that boxroot-c/DESIGN.md names.
   versions  One version of the allocator stands in several files: the C header (CMake and the Makefile read it), the crate
             ocaml-boxroot-sys, and the OCaml package. Two versions of Rust, for users and for contributors, stand in more.
@@ -13,7 +14,7 @@
             where a macro is called than where it is written: all paths begin with $crate or with a name from the user, and
             nothing is called as a method.
   columns   No comment in Rust is beyond 100 columns, except for rows of tables and what tests of rustc expect (`//~`).
-  packaged  The packages for Rust and OCaml hold each C file. Needs cargo.
+  packaged  The package for Rust holds each C file. Needs cargo.
 """
 import re, shutil, sys
 from pathlib import Path
@@ -40,7 +41,7 @@ def dialects():
     c = f"{warnings} -Wstrict-prototypes -Wmissing-prototypes"
     cpp = f"{warnings} -Wold-style-cast -Wnon-virtual-dtor"
     variables = "-Wmissing-variable-declarations"
-    sources = sorted(Path("boxroot-c/src").glob("*.c"))
+    sources = [Path("boxroot-c/boxroot.c"), *sorted(Path("boxroot-c/src").glob("*.c"))]
     include = ["-I", "boxroot-c/include", "-isystem", where()]
     checked = 0
 
@@ -89,6 +90,11 @@ def levels(draw=False):
         problems += [f"{name} uses {other}.h, which is not below it" for other in included if level.get(other, 99) >= level[name]]
         if draw:
             say(f"{level[name]} {name} uses {' '.join(included)}")
+    for whole, parts in ("boxroot-c/boxroot.c", "src/*.c"), ("ocaml-boxroot/src/c/obx.c", "*.c"):
+        whole = Path(whole)
+        there = {str(file.relative_to(whole.parent)) for file in whole.parent.glob(parts) if file != whole}
+        included = set(re.findall(r'^#include "(.*\.c)"', whole.read_text(), re.M))
+        problems += [f"{whole} does not include {name}" for name in sorted(there - included)]
     check(problems)
 
 
@@ -202,12 +208,8 @@ def columns():
 def packaged():
     crate = set(run("cargo package -p ocaml-boxroot-sys --list --allow-dirty").splitlines())
     sources = sorted(file for folder in ("src", "include") for file in Path("boxroot-c", folder).rglob("*.[ch]"))
-    vendored = ["LICENSE", *(f"vendor/{file.relative_to('boxroot-c')}" for file in sources)]
-    problems = [f"{file} is not in the package of ocaml-boxroot-sys" for file in vendored if file not in crate]
-    dune = Path("boxroot-c/ocaml/dune").read_text()
-    problems += [f"{file} is not in boxroot-c/ocaml/dune" for file in sources
-                 if file.suffix == ".c" and not re.search(rf"\b{file.stem}\b", dune)]
-    check(problems)
+    vendored = ["LICENSE", "vendor/boxroot.c", *(f"vendor/{file.relative_to('boxroot-c')}" for file in sources)]
+    check([f"{file} is not in the package of ocaml-boxroot-sys" for file in vendored if file not in crate])
 
 
 PARTS = {"dialects": dialects, "levels": levels, "places": places, "versions": versions, "macros": macros, "columns": columns, "packaged": packaged}

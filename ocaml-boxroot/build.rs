@@ -1,5 +1,5 @@
-//! Compiles `src/c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml (docs.rs)
-//! there is nothing to do.
+//! Compiles `src/c/obx.c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml
+//! (docs.rs) there is nothing to do.
 
 use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
 
@@ -40,18 +40,9 @@ fn build() -> Result<(), Box<dyn Error>> {
     // The name of an object is the first thing that users see if they link no runtime
     // (build/main.rs of ocaml-boxroot-sys).
     let prefix = env::var("DEP_OCAML_BOXROOT_OBJECT_PREFIX").unwrap_or_default();
-    let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
-    fs::create_dir_all(&copies)?;
-    let sources = env::current_dir()?.join("src/c");
-    compiler.include(&sources);
-    for entry in fs::read_dir(sources)? {
-        let path = entry?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if name.ends_with(".c") {
-            let copy = copies.join(format!("{prefix}{name}"));
-            fs::write(&copy, format!("#include \"{}\"\n", path.display()))?;
-            compiler.file(copy);
-        }
-    }
+    let source = env::current_dir()?.join("src/c/obx.c");
+    let copy = PathBuf::from(env::var("OUT_DIR")?).join(format!("{prefix}obx.c"));
+    fs::write(&copy, format!("#include \"{}\"\n", source.display()))?;
+    compiler.file(copy);
     Ok(compiler.try_compile("ocaml_boxroot_shim")?)
 }

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The C functions of boxroot.ml. They refer to each object of the library, so boxroot.cmxs contains
-   all of it. */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* RTLD_DEFAULT */
-#endif
-#define CAML_NAME_SPACE
-#include <boxroot.h>
+/* The C functions of boxroot.ml, and the library: in one object, so that boxroot.cmxs contains all of
+   it. */
+#include "../boxroot.c"
 
 #include <caml/fail.h>
 #include <caml/version.h>
@@ -18,11 +14,6 @@ value boxroot_ocaml_live_roots(value unit);
 value boxroot_ocaml_print_stats(value unit);
 value boxroot_ocaml_trim(value unit);
 value boxroot_ocaml_validate(value unit);
-
-/* alloc.c and bulk.c, which nothing else here needs. */
-boxroot (*const boxroot_ocaml_create)(value) = boxroot_create;
-void (*const boxroot_ocaml_delete_many)(boxroot_domain, boxroot const *,
-                                        size_t) = boxroot_delete_many;
 
 /* OCaml 4: the Thread module must be initialised before the setup (boxroot.h). A program may link
    its libraries in another order. So this file calls caml_thread_initialize, by which Thread

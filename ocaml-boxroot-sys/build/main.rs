@@ -5,7 +5,7 @@
 //!    OCaml. For Windows, stop here with an error.
 //! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here
 //!    without an error.
-//! 4. Compile `vendor/src/*.c`. They are optimised also in debug builds, because the fast paths are
+//! 4. Compile `vendor/boxroot.c`. It is optimised also in debug builds, because the fast paths are
 //!    the point of this crate. With `debug-checks`, compile the library's checked flavour. Decide
 //!    whether Rust reads its thread-local variables.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
@@ -102,25 +102,16 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     let layout = Layout::read(&compiler)?;
     layout.write()?;
-    let source_folder = vendor.join("src");
     let prefix = object_prefix(ocaml.version());
-    let copies = PathBuf::from(env::var("OUT_DIR")?).join("src");
-    fs::create_dir_all(&copies)?;
-    let entries = fs::read_dir(&source_folder)
-        .map_err(|error| format!("cannot read {}: {error}", source_folder.display()))?;
-    for entry in entries {
-        let path = entry?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if name.ends_with(".c") {
-            let copy = copies.join(format!("{prefix}{name}"));
-            fs::write(&copy, format!("#include \"{}\"\n", path.display()))?;
-            compiler.file(copy);
-        }
-    }
+    let source = vendor.join("boxroot.c");
+    let copy = PathBuf::from(env::var("OUT_DIR")?).join(format!("{prefix}boxroot.c"));
+    fs::write(&copy, format!("#include \"{}\"\n", source.display()))?;
+    compiler.file(copy);
     compiler.try_compile("boxroot").map_err(|error| format!("the C library: {error}"))?;
 
-    println!("cargo:rerun-if-changed={}", source_folder.display());
-    println!("cargo:rerun-if-changed={}", include.display());
+    for changed in [&source, &vendor.join("src"), &include] {
+        println!("cargo:rerun-if-changed={}", changed.display());
+    }
     let include = if feature("DEBUG_CHECKS") { checked_headers(&include)? } else { include };
     println!("cargo:include={}", include.display());
     println!("cargo:ocaml_where={}", ocaml.where_path().display());
