@@ -34,6 +34,9 @@ fn build() -> Result<(), Box<dyn Error>> {
     if let Some(include) = env::var_os("DEP_OCAML_BOXROOT_INCLUDE") {
         compiler.include(include);
     }
+    if env::var("DEBUG").is_ok_and(|debug| debug == "true") {
+        compiler.flag("-g1"); // lines without variables: the compiler takes less time
+    }
     if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() {
         compiler.define("OBX_DEBUG_CHECKS", None);
     }

@@ -2,7 +2,8 @@
 //!
 //! 1. Decide whether Rust inlines the fast paths, or calls C.
 //! 2. Without the feature `bundle-boxroot`, stop here: the crate and its documentation need no
-//!    OCaml. For Windows, stop here with an error.
+//!    OCaml. The rest is in `library.rs`, which is not compiled for build scripts that depend on
+//!    this crate. For Windows, stop here with an error.
 //! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here
 //!    without an error.
 //! 4. Compile `vendor/boxroot.c`. It is optimised also in debug builds, because the fast paths are
@@ -14,30 +15,10 @@
 //! 6. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
-#[cfg(feature = "link-ocaml-runtime-and-dummy-program")]
-#[allow(dead_code, unused_imports)] // some of it is only for other build scripts
-#[path = "../src/build/mod.rs"]
-mod ocaml;
+#[cfg(feature = "bundle-boxroot")]
+mod library;
 
-/// The part that is needed without a runtime: builds of this crate wait for its compilation.
-#[cfg(not(feature = "link-ocaml-runtime-and-dummy-program"))]
-#[allow(dead_code)]
-#[path = "../src/build"]
-mod ocaml {
-    mod error;
-    mod find_ocaml;
-    pub use error::Error;
-    pub use find_ocaml::OCaml;
-}
-
-use ocaml::OCaml;
-use std::{
-    env,
-    error::Error,
-    fs,
-    path::{Path, PathBuf},
-    process::ExitCode,
-};
+use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
 
 fn main() -> ExitCode {
     match build() {
@@ -49,180 +30,44 @@ fn main() -> ExitCode {
     }
 }
 
-const HELP: &str = "\
-This crate compiles a C library against the headers of OCaml 4.13 or later. To install OCaml:
-  - Debian, Ubuntu:  apt-get install ocaml-nox
-  - macOS:           brew install ocaml
-  - anywhere:        https://opam.ocaml.org, then `opam init` and `eval $(opam env)`
-If OCaml is installed but not on PATH, set OCAMLOPT to its ocamlopt, or OCAML_WHERE_PATH to the
-folder that `ocamlopt -where` prints. To build the documentation only, set DOCS_RS=1.";
-
-const NO_WINDOWS: &str = "\
-The Rust crates are not supported on Windows. The C library (boxroot-c) is, with mingw-w64 and OCaml 5.";
-
 fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rerun-if-changed=src/build");
     println!("cargo::rustc-check-cfg=cfg(ocaml5)");
     println!("cargo::rustc-check-cfg=cfg(inlined)");
     println!("cargo::rustc-check-cfg=cfg(inlined_thread_locals)");
-    let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
-    Layout::default().write()?;
-    let inlined = is_inlined(&feature);
+    let inlined = is_inlined();
     if inlined {
         println!("cargo::rustc-cfg=inlined");
     }
-    if !feature("BUNDLE_BOXROOT") {
-        return Ok(());
-    }
-    println!("cargo:rerun-if-env-changed=DOCS_RS");
-    if env::var_os("CARGO_CFG_WINDOWS").is_some() && env::var_os("DOCS_RS").is_none() {
-        return Err(NO_WINDOWS.into());
-    }
-    let ocaml = match OCaml::find() {
-        Ok(ocaml) => ocaml,
-        Err(_) if env::var_os("DOCS_RS").is_some() => return Ok(()),
-        Err(error) => return Err(format!("{error}\n\n{HELP}").into()),
-    };
-    let vendor = PathBuf::from(env::var("CARGO_MANIFEST_DIR")?).join("vendor");
-    let include = vendor.join("include");
-
-    let mut compiler = cc::Build::new();
-    compiler.include(&include).include(ocaml.where_path()).opt_level(2);
-    compiler.flag_if_supported("-fvisibility=default");
-    if feature("DEBUG_CHECKS") {
-        compiler.define("BOXROOT_CHECKED", "1");
-    }
-    if feature("FAULT_INJECTION") {
-        compiler.define("BXR_FAULT_INJECTION", None);
-        // This project's benchmarks are release builds, which have no assertions.
-        if env::var("PROFILE").is_ok_and(|profile| profile == "debug") {
-            compiler.define("BXR_DEBUG", None);
-        }
-    }
-    let layout = Layout::read(&compiler)?;
-    layout.write()?;
-    let prefix = object_prefix(ocaml.version());
-    let source = vendor.join("boxroot.c");
-    let copy = PathBuf::from(env::var("OUT_DIR")?).join(format!("{prefix}boxroot.c"));
-    fs::write(&copy, format!("#include \"{}\"\n", source.display()))?;
-    compiler.file(copy);
-    compiler.try_compile("boxroot").map_err(|error| format!("the C library: {error}"))?;
-
-    for changed in [&source, &vendor.join("src"), &include] {
-        println!("cargo:rerun-if-changed={}", changed.display());
-    }
-    let include = if feature("DEBUG_CHECKS") { checked_headers(&include)? } else { include };
-    println!("cargo:include={}", include.display());
-    println!("cargo:ocaml_where={}", ocaml.where_path().display());
-    println!("cargo:ocaml_version={}", ocaml.version());
-    println!("cargo:object_prefix={prefix}");
-    if !ocaml.version().starts_with('4') {
-        println!("cargo::rustc-cfg=ocaml5");
-    }
-    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();
-    if inlined
-        && target("OS") == "linux"
-        && ["x86_64", "aarch64"].contains(&&*target("ARCH"))
-        && !layout.is_tls_dynamic
-    {
-        println!("cargo::rustc-cfg=inlined_thread_locals");
-    }
-    #[cfg(feature = "link-ocaml-runtime-and-dummy-program")]
-    {
-        // If there is another runtime, the linker's messages contain this name.
-        let name = "ocaml_runtime_of_the_feature_link_runtime";
-        ocaml::Program::new().library("threads").link_if_needed(&ocaml, name)?;
-        println!("cargo:runtime=1");
-    }
-    Ok(())
+    #[cfg(feature = "bundle-boxroot")]
+    let layout = library::build(inlined)?;
+    #[cfg(not(feature = "bundle-boxroot"))]
+    let layout = Layout::default();
+    layout.write()
 }
 
-/// Constants of the C preprocessor on which Rust's fast paths rely.
+/// Constants of OCaml's headers on which Rust's code relies. All are 0 without OCaml.
 #[derive(Default)]
 struct Layout {
-    /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are
-    /// not of the initial-exec model (`boxroot/lock.h`), which `../src/fast.rs` reads.
-    is_tls_dynamic: bool,
-    /// Where `Caml_state` has its fields, each of 8 bytes.
-    state: Vec<String>,
+    /// Where `Caml_state` has the stack that OCaml runs on (OCaml 5).
+    current_stack: usize,
     /// How many of the highest bits of a header are not of the size.
     reserved_bits: u32,
 }
 
 impl Layout {
-    const SOURCE: &str = "\
-#define CAML_NAME_SPACE
-#include <caml/mlvalues.h>
-#ifdef BXR_DYNAMIC_TLS
-boxroot_dynamic
-#endif
-boxroot_reserved HEADER_RESERVED_BITS
-boxroot_reserved PROFINFO_WIDTH
-#undef DOMAIN_STATE
-#define DOMAIN_STATE(type, name) boxroot_state name
-#include <caml/domain_state.tbl>
-";
-
-    fn read(compiler: &cc::Build) -> Result<Layout, Box<dyn Error>> {
-        let file = PathBuf::from(env::var("OUT_DIR")?).join("layout.c");
-        fs::write(&file, Layout::SOURCE)?;
-        let expanded = compiler.clone().file(file).try_expand();
-        let expanded = expanded.map_err(|error| format!("the C preprocessor: {error}"))?;
-        let text = String::from_utf8_lossy(&expanded);
-        let facts: Vec<Vec<&str>> =
-            text.lines().map(|line| line.split_whitespace().collect()).collect();
-        let named = |name| facts.iter().filter(move |fact| fact.first() == Some(&name));
-        Ok(Layout {
-            is_tls_dynamic: named("boxroot_dynamic").next().is_some(),
-            state: named("boxroot_state").map(|fact| fact[1].to_string()).collect(),
-            reserved_bits: named("boxroot_reserved")
-                .filter_map(|fact| fact[1].parse::<u32>().ok())
-                .sum(),
-        })
-    }
-
     /// For `include!` in the crate.
     fn write(&self) -> Result<(), Box<dyn Error>> {
-        let field = |name| 8 * self.state.iter().position(|field| field == name).unwrap_or(0);
         let constants = format!(
             "/// Where `Caml_state` has the stack that OCaml runs on (OCaml 5).\n\
              pub const CURRENT_STACK: usize = {};\n\
              /// How many of the highest bits of a header are not of the size.\n\
              pub const RESERVED_BITS: u32 = {};\n",
-            field("current_stack"),
-            self.reserved_bits
+            self.current_stack, self.reserved_bits
         );
         Ok(fs::write(PathBuf::from(env::var("OUT_DIR")?).join("layout.rs"), constants)?)
     }
-}
-
-/// What the names of C objects begin with. In a program without an OCaml runtime, or with one of
-/// another version, the linker reports every symbol of the runtime as undefined, each with the name
-/// of an object that needs it. So users see these names first, and the names say what to do.
-fn object_prefix(version: &str) -> String {
-    let version = version.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
-    format!("if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_{version}__")
-}
-
-/// A copy of the headers for the checked flavour: its `config.h` says so.
-fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    let copy = PathBuf::from(env::var("OUT_DIR")?).join("include");
-    for folder in ["", "boxroot"] {
-        fs::create_dir_all(copy.join(folder))?;
-        for entry in fs::read_dir(include.join(folder))? {
-            let entry = entry?;
-            if entry.file_type()?.is_file() {
-                fs::copy(entry.path(), copy.join(folder).join(entry.file_name()))?;
-            }
-        }
-    }
-    let config = fs::read_to_string(include.join("boxroot/config.h"))?;
-    fs::write(
-        copy.join("boxroot/config.h"),
-        config.replace("BOXROOT_CHECKED 0", "BOXROOT_CHECKED 1"),
-    )?;
-    Ok(copy)
 }
 
 /// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them.
@@ -231,7 +76,8 @@ fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
 /// knows this crate's settings, and the profile that the build began with. Profiles like `dev`
 /// often optimise dependencies and nothing else. Therefore C is called in all profiles that inherit
 /// from `dev`. That costs little even if inlining would have been better.
-fn is_inlined(feature: &dyn Fn(&str) -> bool) -> bool {
+fn is_inlined() -> bool {
+    let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     // This project's own tests are about the inlined paths, in every profile.
     !feature("DEBUG_CHECKS")
