@@ -193,9 +193,7 @@ bool bxr_runtime_rests_after_forced_cycles(void) {
 #if OCAML_VERSION < 50500
 /* The collector counts here the words that it has swept while it allocated, and subtracts them from
    the next slice's work. */
-void bxr_runtime_owe(size_t words) {
-  Caml_state->major_work_done_between_slices -= (intnat)words;
-}
+void bxr_runtime_owe(size_t words) { Caml_state->major_work_done_between_slices -= (intnat)words; }
 #else
 /* From OCaml 5.5 on, the work may not be counted down: if less than none was done when marking
    begins, Gc.full_major puts the next marking off for ever. So words are added to those for whose
@@ -205,7 +203,7 @@ extern _Atomic uintnat caml_percent_free;
 void bxr_runtime_owe(size_t words) {
   double percent_free = (double)caml_percent_free;
   Caml_state->allocated_words_resumed +=
-      (uintnat)((double)words * percent_free / (1.5 * (200 + percent_free)));
+    (uintnat)((double)words * percent_free / (1.5 * (200 + percent_free)));
 }
 #endif
 #endif

@@ -128,9 +128,9 @@ const SLICE_BEGIN: i32 = 4;
 
 const SLICE_END: i32 = 8;
 
-// A domain that waits for others in a minor collection sweeps meanwhile. From OCaml 5.5 on, the work
-// until marking begins, less than none if the roots' share of it came off there, decides how long
-// after `Gc.full_major` the next marking is put off.
+// A domain that waits for others in a minor collection sweeps meanwhile. From OCaml 5.5 on, the
+// work until marking begins, less than none if the roots' share of it came off there, decides how
+// long after `Gc.full_major` the next marking is put off.
 test!(a_forced_collection_does_not_put_marking_off, ocaml = 5, || {
     start();
     extern "C" fn wait() {
