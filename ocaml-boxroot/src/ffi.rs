@@ -179,14 +179,27 @@ extern "C" {
     pub static obx_float_arrays_are_flat: c_int;
     /// An array or a record of so many floats, in the flat form. The numbers are any.
     pub fn obx_alloc_flat_array(length: usize) -> Value;
+}
 
-    /// A custom block that owns `held`, which takes `size` bytes, and begins with a pointer to the
-    /// function that drops it. The block's finaliser calls that function. Never 0.
+/// How many bytes of a text a function of [`Operations`](crate::types::boxed::Operations) may
+/// write, if it fails.
+pub const ERROR_SIZE: usize = 256;
+
+// `c/box.c`.
+extern "C" {
+    /// A custom block that owns `held`, which takes `size` bytes, and begins with what C reads
+    /// (`struct obx_held`). The block's finaliser drops it. May run the collector. Never 0.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
     /// Whether this thread drops such a block's value, in its finaliser. Any thread.
     pub fn obx_in_finaliser() -> c_int;
+    /// Lets OCaml unmarshal boxes, by this function. Needs the lock.
+    pub fn obx_unmarshal_boxes(
+        read: unsafe extern "C" fn(*const u8, usize, *mut c_char) -> *mut c_void,
+    );
+    /// The collector will run sooner. Needs the lock. Does not run it.
+    pub fn obx_count_memory(bytes: usize);
 }
 
 // `c/weak.c`.

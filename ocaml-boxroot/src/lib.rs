@@ -144,6 +144,11 @@ pub mod sync {
     pub use crate::lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 }
 
+/// What OCaml's polymorphic functions do with Rust values.
+pub mod custom {
+    pub use crate::types::boxed::{Custom, CustomOperations};
+}
+
 /// A value's form, the number of live roots, the places that created them, and the places of
 /// panics.
 pub mod debug {

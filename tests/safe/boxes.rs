@@ -3,14 +3,16 @@
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
+use ocaml_boxroot::custom::{Custom, CustomOperations};
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::exceptions::NotFound;
 use ocaml_boxroot::markers::{OCamlBox, OCamlInt64};
 use ocaml_boxroot::sync::JoinHandleExt;
 use ocaml_boxroot::{
-    ocaml_functions, AttachError, Boxroot, DomainLock, OCamlInt, OCamlString, Runtime, StartError,
-    ToOCaml,
+    ocaml_functions, AttachError, Boxroot, DomainLock, OCamlInt, OCamlList, OCamlString, RootRef,
+    Runtime, StartError, ToOCaml,
 };
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier, LazyLock, Mutex};
 use std::thread::{self, ThreadId};
@@ -310,5 +312,246 @@ test!(memory_that_boxes_own_counts, forbid(unsafe_code), || {
             lock.alloc_box_owning(Waits, 1 << 20).unwrap();
         }
         assert!(most < 2500, "{most} boxes waited for the collector");
+    })
+});
+
+test!(memory_that_boxes_come_to_own_counts, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let mut most = 0;
+        for _ in 0..5000 {
+            let live = LIVE.fetch_add(1, Ordering::SeqCst) + 1;
+            most = live.max(most);
+            let (_, lock) = lock.alloc_box(Waits).unwrap();
+            lock.count_memory(1 << 20);
+        }
+        assert!(most < 4000, "{most} boxes waited for the collector");
+    })
+});
+
+/// All functions of OCaml, which fail for some numbers.
+struct Number(Counted);
+
+const PANICS: isize = 13;
+const FAILS: isize = 14;
+
+impl Number {
+    fn read(&self) -> isize {
+        assert_eq!(DomainLock::with(|_| ()), Err(AttachError::AlreadyHeld));
+        let n = self.0.number();
+        assert_ne!(n, PANICS);
+        n
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, _: &Number) -> bool {
+        unreachable!("OCaml compares by cmp")
+    }
+}
+
+impl Eq for Number {}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Number) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Number) -> std::cmp::Ordering {
+        self.read().cmp(&other.read())
+    }
+}
+
+impl Hash for Number {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.read().hash(state)
+    }
+}
+
+impl Custom for Number {
+    const OPERATIONS: CustomOperations<Number> = CustomOperations::new().compare().hash().marshal(
+        "test.number",
+        |number| match number.read() {
+            FAILS => Err("é".repeat(300)),
+            n => Ok(n.to_le_bytes().into()),
+        },
+        |bytes| {
+            assert_eq!(DomainLock::with(|_| ()), Err(AttachError::AlreadyHeld));
+            match bytes.try_into().map(isize::from_le_bytes) {
+                Ok(7) => Err("seven is not read".to_string()),
+                Ok(8) => panic!("eight is not read"),
+                Ok(n) => Ok(Number(Counted::new(n))),
+                Err(_) => Err("no number".to_string()),
+            }
+        },
+    );
+}
+
+/// Another type with all of them.
+#[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+struct Word(&'static str);
+
+impl Custom for Word {
+    const OPERATIONS: CustomOperations<Word> = CustomOperations::new().compare().hash().marshal(
+        "test.word",
+        |word| Ok(word.0.as_bytes().into()),
+        |_| Ok(Word("read")),
+    );
+}
+
+/// One with none.
+struct Nothing;
+
+impl Custom for Nothing {
+    const OPERATIONS: CustomOperations<Nothing> = CustomOperations::new();
+}
+
+fn custom<T: Custom>(lock: &mut DomainLock, value: T) -> Boxroot<OCamlBox<T>> {
+    let (value, lock) = lock.alloc_custom(value, 0).unwrap();
+    Boxroot::new(lock, value)
+}
+
+fn compare<A, B>(lock: &mut DomainLock, a: &RootRef<A>, b: &RootRef<B>) -> Result<isize, String> {
+    let f = function::<(A, B), OCamlInt>(lock, "compare_boxes");
+    f.call(lock, a, b).map(|(n, _)| n.to_int()).map_err(|error| error.to_string())
+}
+
+fn hash<T>(lock: &mut DomainLock, a: &RootRef<T>) -> isize {
+    function::<(T,), OCamlInt>(lock, "hash_box").call(lock, a).unwrap().0.to_int()
+}
+
+fn marshal<T>(
+    lock: &mut DomainLock,
+    roots: &[&RootRef<T>],
+) -> Result<Boxroot<OCamlString>, String> {
+    let list: Boxroot<OCamlList<T>> = roots.to_ocaml(lock).unwrap();
+    let f = function::<(OCamlList<T>,), OCamlString>(lock, "marshal_boxes");
+    let result = f.call(lock, &list);
+    result.map(|(text, lock)| Boxroot::new(lock, text)).map_err(|error| error.to_string())
+}
+
+fn unmarshal<T>(
+    lock: &mut DomainLock,
+    text: &RootRef<OCamlString>,
+) -> Result<Vec<Boxroot<T>>, String> {
+    let f = function::<(OCamlString,), OCamlList<T>>(lock, "unmarshal_boxes");
+    let (list, lock) = f.call(lock, text).map_err(|error| error.to_string())?;
+    Ok(list.to_rust(lock).unwrap())
+}
+
+test!(boxes_that_ocaml_compares, || {
+    with_ocaml(|lock| {
+        let numbers: Vec<_> =
+            [5, 3, 9, 3].iter().map(|n| custom(lock, Number(Counted::new(*n)))).collect();
+        assert_eq!(compare(lock, &numbers[0], &numbers[1]), Ok(1));
+        assert_eq!(compare(lock, &numbers[1], &numbers[0]), Ok(-1));
+        assert_eq!(compare(lock, &numbers[1], &numbers[3]), Ok(0));
+        assert_eq!(hash(lock, &numbers[1]), hash(lock, &numbers[3]));
+        assert_ne!(hash(lock, &numbers[1]), hash(lock, &numbers[0]));
+        let list: Boxroot<OCamlList<_>> = numbers.to_ocaml(lock).unwrap();
+        let sort = function::<(OCamlList<OCamlBox<Number>>,), OCamlList<OCamlBox<Number>>>(
+            lock,
+            "sort_boxes",
+        );
+        let (sorted, _) = sort.call(lock, &list).unwrap();
+        let sorted: Vec<_> = sorted.iter().map(|number| number.get().0.number()).collect();
+        assert_eq!(sorted, [3, 3, 5, 9]);
+        // Of different types.
+        let word = custom(lock, Word("word"));
+        let order = compare(lock, &numbers[0], &word).unwrap();
+        assert_eq!(compare(lock, &word, &numbers[1]).unwrap(), -order);
+        assert_ne!(order, 0);
+        let plain = boxed(lock, 7);
+        let order = compare(lock, &numbers[0], &plain).unwrap();
+        assert_eq!(compare(lock, &plain, &numbers[1]).unwrap(), -order);
+        // What has no functions is as a box without them.
+        let nothing = custom(lock, Nothing);
+        let another = custom(lock, Nothing);
+        let another_plain = boxed(lock, 7);
+        let order = compare(lock, &nothing, &another);
+        assert_eq!(order, compare(lock, &plain, &another_plain));
+        assert!(compare(lock, &nothing, &another).unwrap_err().contains("abstract value"));
+        assert_eq!(hash(lock, &nothing), hash(lock, &plain));
+        assert!(marshal(lock, &[&nothing]).unwrap_err().contains("abstract value"));
+        // Panics.
+        std::panic::set_hook(Box::new(|_| ()));
+        let bad = custom(lock, Number(Counted::new(PANICS)));
+        for _ in 0..1000 {
+            let error = compare(lock, &bad, &numbers[0]).unwrap_err();
+            assert!(error.contains("a Rust function panicked"), "{error}");
+        }
+        hash(lock, &bad);
+        assert!(marshal(lock, &[&bad]).unwrap_err().contains("panicked"));
+        let _ = std::panic::take_hook();
+        drop((numbers, list, sort, bad));
+        full_major(lock);
+        full_major(lock);
+        assert_eq!(live(), 0);
+    })
+});
+
+test!(boxes_that_ocaml_marshals, || {
+    with_ocaml(|lock| {
+        lock.unmarshal::<Number>();
+        let numbers: Vec<_> = (20..25).map(|n| custom(lock, Number(Counted::new(n)))).collect();
+        let mut many: Vec<&RootRef<_>> = Vec::new();
+        (0..2000).for_each(|i| many.push(&numbers[i % 5]));
+        let text = marshal(lock, &many).unwrap();
+        drop(many);
+        for _ in 0..10 {
+            let read: Vec<Boxroot<OCamlBox<Number>>> = unmarshal(lock, &text).unwrap();
+            churn(lock);
+            assert_eq!(read.len(), 2000);
+            for (i, number) in read.iter().enumerate() {
+                assert_eq!(number.get(lock).get().0.number(), 20 + (i % 5) as isize);
+            }
+            assert_eq!(compare(lock, &read[0], &numbers[0]), Ok(0));
+            assert_eq!(hash(lock, &read[0]), hash(lock, &numbers[0]));
+        }
+        let word = custom(lock, Word("word"));
+        let word = marshal(lock, &[&word]).unwrap();
+        let word: Vec<Boxroot<OCamlBox<Word>>> = unmarshal(lock, &word).unwrap();
+        assert_eq!(word[0].get(lock).get().0, "read");
+        // Errors, with values before that were read.
+        std::panic::set_hook(Box::new(|_| ()));
+        for (n, expected) in [(7, "seven is not read"), (8, "panicked")] {
+            let bad = custom(lock, Number(Counted::new(n)));
+            for before in [0, 5, 2000] {
+                let mut list: Vec<&RootRef<_>> = vec![&numbers[0]; before];
+                list.push(&bad);
+                let text = marshal(lock, &list).unwrap();
+                let error = unmarshal::<OCamlBox<Number>>(lock, &text).unwrap_err();
+                assert!(error.contains(expected), "{error}");
+                churn(lock);
+            }
+        }
+        let fails = custom(lock, Number(Counted::new(FAILS)));
+        assert!(marshal(lock, &[&numbers[0], &fails]).unwrap_err().contains("éé"));
+        assert!(marshal(lock, &[&numbers[0]]).is_ok());
+        let _ = std::panic::take_hook();
+        full_major(lock);
+        full_major(lock);
+        drop((numbers, fails));
+        full_major(lock);
+        full_major(lock);
+        // What was read before an error is lost.
+        assert!((0..=20).contains(&live()), "{}", live());
+    })
+});
+
+test!(types_with_one_name, || {
+    struct Other;
+    impl Custom for Other {
+        const OPERATIONS: CustomOperations<Other> =
+            CustomOperations::new().marshal("test.word", |_| Ok(Vec::new()), |_| Ok(Other));
+    }
+    with_ocaml(|lock| {
+        lock.unmarshal::<Word>();
+        lock.unmarshal::<Word>();
+        std::panic::set_hook(Box::new(|_| ()));
+        let other = std::panic::AssertUnwindSafe(|| drop(custom(lock, Other)));
+        assert!(std::panic::catch_unwind(other).is_err());
+        let _ = std::panic::take_hook();
     })
 });

@@ -186,6 +186,12 @@ let () =
       refused (fun () -> ignore (compare r (make 1)))
       && Hashtbl.hash r = Hashtbl.hash (make 2)
       && refused (fun () -> ignore (Marshal.to_string r [])));
+  register "compare_boxes" (fun (a : rust) (b : rust) -> compare a b);
+  register "equal_boxes" (fun (a : rust) (b : rust) -> a = b);
+  register "hash_box" (fun (a : rust) -> Hashtbl.hash a);
+  register "sort_boxes" (fun (list : rust list) -> List.sort compare list);
+  register "marshal_boxes" (fun (list : rust list) -> Marshal.to_string list []);
+  register "unmarshal_boxes" (fun text : rust list -> Marshal.from_string text 0);
   register "drop_in_domains" (fun n ->
       for _ = 1 to 3 do
         Multicore.spawn (fun () -> for i = 1 to n do ignore (Sys.opaque_identity (make i)) done; Gc.minor ())

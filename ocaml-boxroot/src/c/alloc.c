@@ -3,13 +3,11 @@
    here raises. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
-#include <stdbool.h>
 #include <string.h>
 
 #include <caml/mlvalues.h>
 
 #include <caml/alloc.h>
-#include <caml/custom.h>
 #include <caml/memory.h>
 #include <caml/version.h>
 #if OCAML_VERSION < 50000
@@ -132,40 +130,4 @@ value obx_alloc_flat_array(size_t length) {
   value array = alloc_uninitialised(length * Double_wosize, Double_array_tag);
   if (array == 0 || length * Double_wosize <= Max_young_wosize) return array;
   return caml_check_urgent_gc(array);
-}
-
-/* ---- Rust values in the OCaml heap ---- */
-
-static struct obx_held **held_by(value box) { return (struct obx_held **)Data_custom_val(box); }
-
-static __thread bool in_finaliser;
-
-int obx_in_finaliser(void) { return in_finaliser; }
-
-void obx_drop(struct obx_held *held) {
-  in_finaliser = true;
-  held->drop(held);
-  in_finaliser = false;
-}
-
-static void drop_held(value box) { obx_drop(*held_by(box)); }
-
-/* OCaml raises exceptions for comparison and marshalling, because there are no functions for them.
-   There is no function for hashing either, so all blocks have the same hash. */
-static struct custom_operations const box_operations = {
-  .identifier = "ocaml_boxroot.rust",
-  .finalize = drop_held,
-};
-
-/* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. */
-value obx_alloc_box(struct obx_held *held, size_t size) {
-  value box = caml_alloc_custom_mem((struct custom_operations *)&box_operations, sizeof held, size);
-  *held_by(box) = held;
-  return box;
-}
-
-/* Whether the value is a block from obx_alloc_box. */
-int obx_is_box(value v) {
-  return Is_block(v) && has_header(v) && Tag_val(v) == Custom_tag &&
-         Custom_ops_val(v) == &box_operations;
 }

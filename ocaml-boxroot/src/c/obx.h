@@ -4,6 +4,7 @@
 #ifndef OBX_H
 #define OBX_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <caml/mlvalues.h>
@@ -84,8 +85,26 @@ typedef value obx_call(value box, value const *arguments, size_t count);
 
 /* The first part of the memory that a box owns, and of the owner of a bigarray's data. */
 struct obx_held {
-  void (*drop)(struct obx_held *); /* drops the whole. Does not unwind */
+  void (*drop)(struct obx_held *);         /* drops the whole. Does not unwind */
+  struct obx_operations const *operations; /* of its type, or NULL */
 };
+
+/* How many bytes a function below may write at `text`, if it fails: a string. */
+#define OBX_ERROR_SIZE 256
+
+/* What OCaml's polymorphic functions do with a box. NULL is for a function that the type does not
+   have. None unwinds. */
+struct obx_operations {
+  int (*compare)(struct obx_held const *, struct obx_held const *, char *text); /* or OBX_FAILED */
+  uint32_t (*hash)(struct obx_held const *);
+  unsigned char *(*write)(struct obx_held const *, size_t *length, char *text); /* or NULL */
+  void (*free)(unsigned char *bytes, size_t length); /* the result of `write` */
+};
+
+#define OBX_FAILED 2
+
+/* The value of the bytes from `write`; or NULL. */
+typedef struct obx_held *obx_read(unsigned char const *bytes, size_t length, char *text);
 
 /* Drops the whole, in a finaliser. */
 void obx_drop(struct obx_held *held);

@@ -467,7 +467,7 @@ fn own<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout, O>(
 where
     O: AsMut<[Rust<A, B>]> + Send + 'static,
 {
-    let mut owner = Holder::new(owner);
+    let mut owner = Holder::new(None, owner);
     let elements = owner.value().as_mut();
     let (data, length, bytes) = (elements.as_mut_ptr(), elements.len(), size_of_val(elements));
     let sizes = sizes.unwrap_or(std::slice::from_ref(&length));

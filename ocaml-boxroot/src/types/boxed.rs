@@ -7,10 +7,15 @@ use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::TypeId;
-use std::ffi::c_void;
+use std::cmp::Ordering;
+use std::ffi::{c_char, c_int, c_void};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::panic::{catch_unwind, AssertUnwindSafe};
+use std::sync::atomic::AtomicPtr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire};
+use std::{fmt, iter, ptr};
 
 marker! {
     /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract
@@ -24,7 +29,8 @@ marker! {
     /// * Rust gets a `&T`, on any thread. Therefore `T` is [`Sync`]; if it has to change, use a
     ///   `Mutex`, for example.
     /// * In OCaml, to compare two of these blocks, or to marshal one, raises an exception.
-    ///   `Hashtbl.hash` gives all these blocks the same hash.
+    ///   `Hashtbl.hash` gives all these blocks the same hash. A type that implements [`Custom`] can
+    ///   have what its blocks do instead.
     /// * Values that are left when the runtime is shut down are not dropped.
     ///
     /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that
@@ -63,6 +69,8 @@ struct Held<T> {
     /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part
     /// (`struct obx_held`).
     drop: unsafe extern "C" fn(*mut Held<()>),
+    /// Those of `T`, for C, if it is [`Custom`].
+    operations: Option<&'static Operations>,
     /// [`COPY`] of the library that made the block.
     copy: *const u8,
     /// The id of `T`.
@@ -74,9 +82,9 @@ struct Held<T> {
 pub(super) struct Holder<T: 'static>(*mut Held<T>);
 
 impl<T: 'static> Holder<T> {
-    pub(super) fn new(value: T) -> Self {
-        let (drop, id) = (drop_held::<T>, TypeId::of::<T>());
-        Holder(Box::into_raw(Box::new(Held { drop, copy: &raw const COPY, id, value })))
+    pub(super) fn new(operations: Option<&'static Operations>, value: T) -> Self {
+        let (drop, copy, id) = (drop_held::<T>, &raw const COPY, TypeId::of::<T>());
+        Holder(Box::into_raw(Box::new(Held { drop, operations, copy, id, value })))
     }
 
     /// The value. It stays in its place when the `Held` is given away.
@@ -142,13 +150,84 @@ impl DomainLock {
         value: T,
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
-        let held = Holder::new(value).give();
+        Ok(Holder::new(None, value).into_box(self, bytes))
+    }
+
+    /// As [`alloc_box_owning`](DomainLock::alloc_box_owning), for a value that OCaml can compare,
+    /// hash or marshal.
+    ///
+    /// # Panics
+    ///
+    /// If the type is marshalled by a name that another type has.
+    ///
+    /// # Errors
+    ///
+    /// As [`alloc_box`](DomainLock::alloc_box).
+    ///
+    /// # Examples
+    ///
+    /// See [`Custom`].
+    #[doc(alias("custom_operations", "caml_alloc_custom"))]
+    pub fn alloc_custom<'l, T: Custom>(
+        &'l mut self,
+        value: T,
+        bytes: usize,
+    ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
+        self.unmarshal::<T>();
+        Ok(Holder::new(Some(Operations::of::<T>()), value).into_box(self, bytes))
+    }
+
+    /// Tells the collector that the Rust values in OCaml have come to own so many bytes more than
+    /// [`alloc_box_owning`](DomainLock::alloc_box_owning) said. It will collect sooner. There is no
+    /// way to tell it that they own less: OCaml counts how much is allocated, and not how much is
+    /// there.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// # let log = std::sync::Mutex::new(Vec::new());
+    /// log.lock().unwrap().extend([0u8; 1 << 20]);
+    /// lock.count_memory(1 << 20);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("caml_adjust_gc_speed", "caml_alloc_dependent_memory"))]
+    pub fn count_memory(&self, bytes: usize) {
+        // SAFETY: the token proves that the lock is held. The collector does not run.
+        unsafe { ffi::obx_count_memory(bytes) }
+    }
+
+    /// Lets OCaml unmarshal values of a type, in a program that has not made one by
+    /// [`alloc_custom`](DomainLock::alloc_custom) before.
+    ///
+    /// # Panics
+    ///
+    /// As [`alloc_custom`](DomainLock::alloc_custom).
+    pub fn unmarshal<T: Custom>(&self) {
+        let Some(marshal) = &T::OPERATIONS.marshal else { return };
+        let (name, id) = (marshal.name, TypeId::of::<T>());
+        if !is_registered(name, id) {
+            // SAFETY: the token proves that the lock is held.
+            unsafe { ffi::obx_unmarshal_boxes(read_held) }
+            register(name, id, read_as::<T>);
+        }
+    }
+}
+
+impl<T: 'static> Holder<T> {
+    /// A block that owns the value. The collector may run.
+    fn into_box(
+        self,
+        lock: &mut DomainLock,
+        bytes: usize,
+    ) -> (Value<'_, OCamlBox<T>>, &DomainLock) {
+        let size = size_of::<Held<T>>().saturating_add(bytes);
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
-        // may run. The block owns `held` from now on.
-        let raw = unsafe { ffi::obx_alloc_box(held, size_of::<Held<T>>().saturating_add(bytes)) };
-        // SAFETY: `raw` is a new block of this type. The collector does not run in 'l, because the
-        // token is only borrowed shared.
-        Ok((unsafe { Value::from_raw(raw) }, self))
+        // may run. The block owns the `Held` from now on.
+        let raw = unsafe { ffi::obx_alloc_box(self.give(), size) };
+        // SAFETY: `raw` is a new block of this type. The collector does not run in the lifetime,
+        // because the token is only borrowed shared.
+        (unsafe { Value::from_raw(raw) }, lock)
     }
 }
 
@@ -211,7 +290,7 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     }
 }
 
-/// Drops a `Held<T>`, as the finaliser of its block (`c/alloc.c`).
+/// Drops a `Held<T>`, as the finaliser of its block (`c/box.c`).
 ///
 /// # Safety
 ///
@@ -222,25 +301,361 @@ unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
         // (caller).
         drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
     }
-    // SAFETY: as promised by the caller.
-    unsafe { drop_in_finaliser(held, drop_it::<T>) }
+    // SAFETY: as promised by the caller; the block's finaliser runs.
+    let _ = unsafe { guarded(&mut || drop_it::<T>(held)) };
 }
 
-/// A panic in `T::drop` ends here; the panic hook has reported it.
+/// Calls `f`. A panic ends here; the panic hook has reported it.
 ///
 /// # Safety
 ///
-/// `drop_it` may be called with `held`.
-unsafe fn drop_in_finaliser(held: *mut Held<()>, drop_it: unsafe fn(*mut Held<()>)) {
-    // On OCaml 5, the library identifies this thread before `drop` can change the thread's signal
+/// OCaml has called, on a thread that holds the lock, or collects for one that does.
+unsafe fn guarded(f: &mut dyn FnMut()) -> Result<(), &'static str> {
+    // On OCaml 5, the library identifies this thread before `f` can change the thread's signal
     // mask.
     let _ = sys::lock_state();
-    // SAFETY: the function may be called (caller). The thread that runs finalisers holds the lock,
-    // or collects for one that does.
-    let drop = || unsafe { below_handlers(|| drop_it(held)) };
-    let result = catch_unwind(AssertUnwindSafe(drop));
-    if let Err(payload) = result {
+    // SAFETY: the lock is held, perhaps inside a collection (caller).
+    catch_unwind(AssertUnwindSafe(|| unsafe { below_handlers(f) })).map_err(|payload| {
         // Not dropped, because the payload's own `drop` might also panic.
         std::mem::forget(payload);
+        "a Rust function panicked"
+    })
+}
+
+/// A Rust type whose values in OCaml ([`OCamlBox`]) are compared, hashed or marshalled by OCaml's
+/// polymorphic functions. [`alloc_custom`](DomainLock::alloc_custom) makes such values.
+///
+/// The functions run while OCaml is in the middle of its own: [`attach`](DomainLock::attach)
+/// returns [`AlreadyHeld`](crate::AttachError::AlreadyHeld) in them. They must not wait for a
+/// thread that may wait for OCaml's lock.
+///
+/// # Examples
+///
+/// ```
+/// use ocaml_boxroot::custom::{Custom, CustomOperations};
+///
+/// #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// struct Version(Vec<u8>);
+///
+/// impl Custom for Version {
+///     const OPERATIONS: CustomOperations<Version> = CustomOperations::new().compare().hash();
+/// }
+/// # ocaml_boxroot::macro_support::example(|lock| {
+/// let (version, lock) = lock.alloc_custom(Version(vec![1, 84]), 2)?;
+/// assert_eq!(version.get().0, [1, 84]);
+/// # Ok(()) });
+/// ```
+///
+/// OCaml sorts a list of such values by `compare`, and they are keys of its maps and hash tables.
+pub trait Custom: Send + Sync + Sized + 'static {
+    /// Which functions OCaml has.
+    const OPERATIONS: CustomOperations<Self>;
+}
+
+/// The functions that OCaml has for a [`Custom`] type. Those that are left out are as in an
+/// [`OCamlBox`] of another type.
+pub struct CustomOperations<T> {
+    compare: Option<fn(&T, &T) -> Ordering>,
+    hash: Option<fn(&T) -> u32>,
+    marshal: Option<Marshal<T>>,
+}
+
+struct Marshal<T> {
+    name: &'static str,
+    to_bytes: fn(&T) -> Result<Vec<u8>, String>,
+    from_bytes: fn(&[u8]) -> Result<T, String>,
+}
+
+impl<T: Custom> CustomOperations<T> {
+    /// None.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        CustomOperations { compare: None, hash: None, marshal: None }
     }
+
+    /// OCaml's `compare`, `=`, `<` and so on are Rust's [`Ord`]. Values of different types are
+    /// different. If the function panics, OCaml sees the exception `Failure`.
+    pub const fn compare(mut self) -> Self
+    where
+        T: Ord,
+    {
+        self.compare = Some(T::cmp);
+        self
+    }
+
+    /// OCaml's `Hashtbl.hash` is Rust's [`Hash`], the same in every run of a program. The hash is
+    /// 0 if the function panics.
+    pub const fn hash(mut self) -> Self
+    where
+        T: Hash,
+    {
+        self.hash = Some(hash);
+        self
+    }
+
+    /// OCaml's `Marshal` writes the bytes of `to_bytes`, and reads them by `from_bytes`. The name
+    /// is that of the type in the data: no other type has it, and it stays when the program
+    /// changes.
+    ///
+    /// If a function returns an error or panics, OCaml sees the exception `Failure`, with at most
+    /// 255 bytes of the text. It also sees that if it reads a value of a type of which the program
+    /// has neither made a value nor called [`unmarshal`](DomainLock::unmarshal).
+    ///
+    /// ```
+    /// use ocaml_boxroot::custom::{Custom, CustomOperations};
+    ///
+    /// struct Name(String);
+    ///
+    /// impl Custom for Name {
+    ///     const OPERATIONS: CustomOperations<Name> = CustomOperations::new().marshal(
+    ///         "shop.name",
+    ///         |name| Ok(name.0.clone().into_bytes()),
+    ///         |bytes| match String::from_utf8(bytes.to_vec()) {
+    ///             Ok(name) => Ok(Name(name)),
+    ///             Err(error) => Err(error.to_string()),
+    ///         },
+    ///     );
+    /// }
+    /// ```
+    ///
+    /// Data from elsewhere is as dangerous to OCaml's `Marshal` as it always is.
+    pub const fn marshal(
+        mut self,
+        name: &'static str,
+        to_bytes: fn(&T) -> Result<Vec<u8>, String>,
+        from_bytes: fn(&[u8]) -> Result<T, String>,
+    ) -> Self {
+        self.marshal = Some(Marshal { name, to_bytes, from_bytes });
+        self
+    }
+}
+
+impl<T> fmt::Debug for CustomOperations<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CustomOperations")
+    }
+}
+
+fn hash<T: Hash>(value: &T) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish() as u32
+}
+
+/// The operations of a type, for C (`struct obx_operations`).
+#[repr(C)]
+pub(super) struct Operations {
+    compare: Option<unsafe extern "C" fn(*const Held<()>, *const Held<()>, *mut c_char) -> c_int>,
+    hash: Option<unsafe extern "C" fn(*const Held<()>) -> u32>,
+    write: Option<unsafe extern "C" fn(*const Held<()>, &mut usize, *mut c_char) -> *mut u8>,
+    free: unsafe extern "C" fn(*mut u8, usize),
+}
+
+impl Operations {
+    /// Those of `T`.
+    fn of<T: Custom>() -> &'static Operations {
+        const { &Operations::new::<T>() }
+    }
+
+    const fn new<T: Custom>() -> Operations {
+        Operations {
+            compare: if T::OPERATIONS.compare.is_some() { Some(compare_held::<T>) } else { None },
+            hash: if T::OPERATIONS.hash.is_some() { Some(hash_held::<T>) } else { None },
+            write: if T::OPERATIONS.marshal.is_some() { Some(write_held::<T>) } else { None },
+            free: free_bytes,
+        }
+    }
+}
+
+/// What [`compare_held`] returns if it fails.
+const FAILED: c_int = 2;
+
+/// Compares the value of a box of `T` with that of another box.
+///
+/// # Safety
+///
+/// OCaml compares the boxes. There is room for a text.
+unsafe extern "C" fn compare_held<T: Custom>(
+    a: *const Held<()>,
+    b: *const Held<()>,
+    text: *mut c_char,
+) -> c_int {
+    // SAFETY: the boxes live (caller).
+    let [(id, first), (other, second)] = unsafe { [((*a).id, a), ((*b).id, b)] };
+    if id != other {
+        return id.cmp(&other) as c_int;
+    }
+    let mut order = Ordering::Equal;
+    // SAFETY: OCaml has called (caller). Both boxes are of `T`, by its operations and by the id.
+    // The C code that compares is the same for both, so this copy of the library made both.
+    let result = unsafe {
+        guarded(&mut || {
+            if let Some(compare) = T::OPERATIONS.compare {
+                let (a, b) = (first.cast::<Held<T>>(), second.cast::<Held<T>>());
+                order = compare(&(*a).value, &(*b).value)
+            }
+        })
+    };
+    match result {
+        Ok(()) => order as c_int,
+        // SAFETY: there is room (caller).
+        Err(error) => unsafe {
+            write_text(error, text);
+            FAILED
+        },
+    }
+}
+
+/// The hash of a box of `T`.
+///
+/// # Safety
+///
+/// OCaml hashes the box.
+unsafe extern "C" fn hash_held<T: Custom>(held: *const Held<()>) -> u32 {
+    let mut n = 0;
+    // SAFETY: OCaml has called; the box is of `T` (caller).
+    let _ = unsafe {
+        guarded(&mut || {
+            if let Some(hash) = T::OPERATIONS.hash {
+                n = hash(&(*held.cast::<Held<T>>()).value)
+            }
+        })
+    };
+    n
+}
+
+/// The bytes of a box of `T`, for [`free_bytes`]: its type's name, a 0, and the value's bytes.
+///
+/// # Safety
+///
+/// OCaml marshals the box. There is room for a text.
+unsafe extern "C" fn write_held<T: Custom>(
+    held: *const Held<()>,
+    length: &mut usize,
+    text: *mut c_char,
+) -> *mut u8 {
+    let mut bytes = Err(String::new());
+    // SAFETY: OCaml has called; the box is of `T` (caller).
+    let result = unsafe {
+        guarded(&mut || {
+            if let Some(marshal) = &T::OPERATIONS.marshal {
+                bytes = (marshal.to_bytes)(&(*held.cast::<Held<T>>()).value)
+                    .map(|bytes| [marshal.name.as_bytes(), &[0], &bytes].concat())
+            }
+        })
+    };
+    match result.map_err(str::to_string).and(bytes) {
+        Ok(bytes) => {
+            *length = bytes.len();
+            Box::into_raw(bytes.into_boxed_slice()).cast()
+        }
+        // SAFETY: there is room (caller).
+        Err(error) => unsafe {
+            write_text(&error, text);
+            ptr::null_mut()
+        },
+    }
+}
+
+/// # Safety
+///
+/// `bytes` are from [`write_held`], and are not used again.
+unsafe extern "C" fn free_bytes(bytes: *mut u8, length: usize) {
+    // SAFETY: they are from a `Box` of this length (caller).
+    drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(bytes, length)) })
+}
+
+/// Writes the beginning of a text as a C string.
+///
+/// # Safety
+///
+/// There is room for [`ffi::ERROR_SIZE`] bytes.
+unsafe fn write_text(text: &str, place: *mut c_char) {
+    let length = text.len().min(ffi::ERROR_SIZE - 1);
+    // SAFETY: there is room (caller).
+    unsafe {
+        place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), length);
+        *place.add(length) = 0;
+    }
+}
+
+/// Makes a value of its bytes, on the heap.
+type Read = fn(&[u8]) -> Result<*mut c_void, String>;
+
+/// A type that OCaml can unmarshal.
+struct Registered {
+    name: &'static str,
+    id: TypeId,
+    read: Read,
+    next: Option<&'static Registered>,
+}
+
+/// The type that was registered last. No mutex, which another thread may hold in a fork.
+static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
+
+fn registered() -> Option<&'static Registered> {
+    // SAFETY: NULL, or a `Registered` that is never changed or freed, since it was stored.
+    unsafe { REGISTERED.load(Acquire).as_ref() }
+}
+
+/// The type with this name.
+fn find_registered(name: &[u8]) -> Option<&'static Registered> {
+    iter::successors(registered(), |entry| entry.next).find(|entry| entry.name.as_bytes() == name)
+}
+
+/// Whether the type was registered. Panics if another type has its name.
+fn is_registered(name: &str, id: TypeId) -> bool {
+    let entry = find_registered(name.as_bytes());
+    assert!(
+        entry.is_none_or(|entry| entry.id == id),
+        "boxroot: two types are marshalled by the name {name:?}"
+    );
+    entry.is_some()
+}
+
+fn register(name: &'static str, id: TypeId, read: Read) {
+    assert!(!name.contains('\0'), "boxroot: {name:?} cannot be the name of a type");
+    while !is_registered(name, id) {
+        let next = registered();
+        let before = next.map_or(ptr::null_mut(), |next| ptr::from_ref(next).cast_mut());
+        let entry = Box::into_raw(Box::new(Registered { name, id, read, next }));
+        if REGISTERED.compare_exchange(before, entry, AcqRel, Acquire).is_err() {
+            // SAFETY: it is from the `Box`, and was not stored: another domain has stored one.
+            drop(unsafe { Box::from_raw(entry) });
+        }
+    }
+}
+
+fn read_as<T: Custom>(bytes: &[u8]) -> Result<*mut c_void, String> {
+    let marshal = T::OPERATIONS.marshal.ok_or_else(String::new)?;
+    (marshal.from_bytes)(bytes).map(|value| Holder::new(Some(Operations::of::<T>()), value).give())
+}
+
+/// A `Held` of bytes from [`write_held`]. NULL, and a text, if there is none.
+///
+/// # Safety
+///
+/// OCaml unmarshals the box. There are as many bytes, and room for a text.
+unsafe extern "C" fn read_held(bytes: *const u8, length: usize, text: *mut c_char) -> *mut c_void {
+    // SAFETY: there are as many (caller).
+    let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
+    let mut held = Err(String::new());
+    let mut read = || {
+        let mut parts = bytes.splitn(2, |byte| *byte == 0);
+        let (name, bytes) = (parts.next().unwrap_or(&[]), parts.next().unwrap_or(&[]));
+        held = match find_registered(name) {
+            Some(entry) => (entry.read)(bytes),
+            None => {
+                let name = String::from_utf8_lossy(name);
+                Err(format!("no Rust type {name:?} was registered to be unmarshalled"))
+            }
+        };
+    };
+    // SAFETY: OCaml has called (caller).
+    let result = unsafe { guarded(&mut read) };
+    result.map_err(str::to_string).and(held).unwrap_or_else(|error| {
+        // SAFETY: there is room (caller).
+        unsafe { write_text(&error, text) };
+        ptr::null_mut()
+    })
 }

@@ -132,7 +132,9 @@ pub(crate) fn describe(value: Value<'_, OCamlAny>) -> String {
             Some(b"_i") => "an int32".to_string(),
             Some(b"_j") => "an int64".to_string(),
             Some(b"_n") => "a nativeint".to_string(),
-            Some(b"ocaml_boxroot.rust") => "a box of a Rust value".to_string(),
+            Some(name) if name.starts_with(b"ocaml_boxroot.rust") => {
+                "a box of a Rust value".to_string()
+            }
             _ => bigarray::describe(value).unwrap_or_else(|| "a custom block".to_string()),
         },
         Kind::Block { tag, size } => format!("a block of tag {tag} and size {size}"),
