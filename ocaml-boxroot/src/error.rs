@@ -358,6 +358,8 @@ reasons! {
         /// A number that the OCaml type or the Rust type cannot hold. Take a larger type, or
         /// `Wrapping`, which keeps the bits that fit.
         OutOfRange = "number out of range for the target type",
+        /// A part of a bigarray that is not inside of it, or bigarrays of different sizes.
+        OutOfBounds = "index or size out of bounds",
         /// An OCaml string that is not UTF-8, for a Rust `String`. A `Vec<u8>` takes all strings.
         NotUtf8 = "OCaml string is not UTF-8",
         /// A value is nested more deeply than conversions may go, or the stack nearly ran out

@@ -256,6 +256,16 @@ extern "C" {
         dimensions: usize,
         sizes: *const usize,
     ) -> Value;
+    /// A bigarray with a part of the memory of that in a root, from the element with this number on;
+    /// 0 if out of memory.
+    pub fn obx_ba_part(
+        whole: *const Value,
+        offset: usize,
+        dimensions: usize,
+        sizes: *const usize,
+    ) -> Value;
+    /// Copies the elements to a bigarray of the same kind, with as many elements.
+    pub fn obx_ba_copy(from: Value, to: Value);
 }
 
 // `c/runtime.c`.

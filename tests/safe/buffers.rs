@@ -165,6 +165,127 @@ test!(buffers_with_parts_in_domains, forbid(unsafe_code), ocaml = 5, || {
     assert_no_roots();
 });
 
+// Rust makes parts as OCaml does: of one owner, and of bigarrays that OCaml or a copy made.
+test!(parts_of_bigarrays, forbid(unsafe_code), || {
+    use ocaml_boxroot::ConversionErrorKind::OutOfBounds;
+    with_ocaml(|lock| {
+        let data = || Owner::new((0..24).map(f64::from).collect::<Vec<_>>());
+        let three: Boxroot<OCamlArray3<f64>> =
+            Bigarray::from_owner_shaped(lock, data(), [2, 3, 4]).unwrap();
+        let fortran: Boxroot<OCamlArray3<f64, FortranLayout>> =
+            Bigarray::from_owner_shaped(lock, data(), [2, 3, 4]).unwrap();
+        let any: Boxroot<OCamlGenarray<f64>> =
+            Bigarray::from_owner_shaped(lock, data(), vec![24]).unwrap();
+        let two = three.slice(lock, 1).unwrap();
+        assert_eq!(two.get(lock).dimensions(), [3, 4]);
+        assert_eq!(sum_of_matrix::<f64>(lock, &two).unwrap(), (12..24).sum::<i32>().into());
+        let rows = two.sub(lock, 1, 2).unwrap();
+        let row = rows.slice(lock, 0).unwrap();
+        assert_eq!(numbers(row.cells(lock)), [16., 17., 18., 19.]);
+        let end = row.sub(lock, 4, 0).unwrap();
+        assert!(end.cells(lock).is_empty());
+        let last = fortran.slice(lock, 4).unwrap();
+        assert_eq!(last.get(lock).dimensions(), [2, 3]);
+        assert_eq!(numbers(last.cells(lock)), [18., 19., 20., 21., 22., 23.]);
+        assert_eq!(numbers(last.sub(lock, 2, 1).unwrap().cells(lock)), [20., 21.]);
+        let one = any.slice(lock, 7).unwrap();
+        assert_eq!((one.get(lock).dimensions().len(), one.cells(lock)[0].get()), (0, 7.));
+        // Wrong indices.
+        for (start, length) in [(1, 2), (2, 1), (3, 0), (0, 3), (1, usize::MAX), (usize::MAX, 1)] {
+            let error = three.sub(lock, start, length).unwrap_err();
+            assert_eq!(error.kind(), OutOfBounds);
+            let is_inside = length <= 2 && start <= 3 && start > 0;
+            assert_eq!(fortran.sub(lock, start, length).is_ok(), is_inside);
+        }
+        for index in [2, 3, usize::MAX] {
+            assert_eq!(three.slice(lock, index).unwrap_err().kind(), OutOfBounds);
+        }
+        for index in [0, 5, usize::MAX] {
+            assert_eq!(fortran.slice(lock, index).unwrap_err().kind(), OutOfBounds);
+        }
+        assert_eq!(one.slice(lock, 0).unwrap_err().kind(), OutOfBounds);
+        assert_eq!(one.sub(lock, 0, 0).unwrap_err().kind(), OutOfBounds);
+        // Parts keep the owner.
+        drop((three, two, rows, end, fortran, any, one));
+        full_major(lock);
+        full_major(lock);
+        assert_eq!((live(), row.cells(lock)[3].get()), (2, 19.));
+        drop((row, last));
+        full_major(lock);
+        full_major(lock);
+        assert_eq!(live(), 0);
+    });
+    assert_no_roots();
+});
+
+test!(parts_of_bigarrays_of_ocaml, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        for _ in 0..1000 {
+            let copied: Boxroot<OCamlArray1<f64>> =
+                ocaml_boxroot::ToOCaml::to_ocaml(&[0., 1., 2., 3., 4.], lock).unwrap();
+            let some = copied.sub(lock, 1, 3).unwrap();
+            let of_ocaml: Boxroot<OCamlGenarray<f64>> = part(lock, 0, &copied).unwrap();
+            let again = of_ocaml.sub(lock, 1, 1).unwrap();
+            drop((copied, of_ocaml));
+            churn_a_little(lock);
+            minor(lock).unwrap();
+            assert_eq!(numbers(some.cells(lock)), [1., 2., 3.]);
+            assert_eq!(numbers(again.cells(lock)), [2.]);
+        }
+        full_major(lock);
+    });
+    assert_no_roots();
+});
+
+// Several domains make parts of one bigarray that has no parts yet.
+test!(parts_of_bigarrays_in_domains, forbid(unsafe_code), ocaml = 5, || {
+    with_ocaml(|lock| {
+        let domains = ocaml_boxroot::Domains::new(lock, 3).unwrap();
+        for _ in 0..300 {
+            let copied: Boxroot<OCamlArray1<f64>> =
+                ocaml_boxroot::ToOCaml::to_ocaml(&[0., 1., 2., 3., 4.], lock).unwrap();
+            let whole = &copied;
+            let parts = || {
+                domains.scope(|scope| {
+                    for _ in 0..3 {
+                        let _ = scope.spawn(move |lock| -> Result<(), AttachError> {
+                            let some = whole.sub(lock, 1, 3).unwrap();
+                            assert_eq!(some.cells(lock)[2].get(), 3.);
+                            Ok(())
+                        });
+                    }
+                })
+            };
+            lock.release(parts).unwrap();
+            drop(copied);
+        }
+        full_major(lock);
+        full_major(lock);
+    });
+});
+
+test!(blits_of_bigarrays, forbid(unsafe_code), || {
+    use ocaml_boxroot::ConversionErrorKind::OutOfBounds;
+    with_ocaml(|lock| {
+        let array: Boxroot<OCamlArray1<f64>> =
+            Bigarray::from_owner(lock, (0..6).map(f64::from).collect::<Vec<_>>()).unwrap();
+        let other: Boxroot<OCamlArray1<f64>> = Bigarray::from_owner(lock, vec![7.; 4]).unwrap();
+        let (start, end) = (array.sub(lock, 0, 4).unwrap(), array.sub(lock, 2, 4).unwrap());
+        start.get(lock).blit(end.get(lock)).unwrap();
+        assert_eq!(numbers(array.cells(lock)), [0., 1., 0., 1., 2., 3.]);
+        end.get(lock).blit(other.get(lock)).unwrap();
+        assert_eq!(numbers(other.cells(lock)), [0., 1., 2., 3.]);
+        let error = array.get(lock).blit(other.get(lock)).unwrap_err();
+        assert_eq!(error.kind(), OutOfBounds);
+        let empty = array.sub(lock, 6, 0).unwrap();
+        empty.get(lock).blit(empty.get(lock)).unwrap();
+        empty.get(lock).fill(1.);
+        start.get(lock).fill(9.);
+        assert_eq!(numbers(array.cells(lock)), [9., 9., 9., 9., 2., 3.]);
+    });
+    assert_no_roots();
+});
+
 // A large number of buffers, of which few are alive at a time.
 test!(buffers_are_dropped_once, forbid(unsafe_code), || {
     with_ocaml(|lock| {

@@ -106,3 +106,57 @@ value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t siz
   for (size_t i = 0; i < dimensions; i++) header->dim[i] = (intnat)sizes[i];
   return array;
 }
+
+/* ---- parts ---- */
+
+/* The proxy of a bigarray, which counts those with its memory. NULL if OCaml does not own the
+   memory, or if memory ran out. Another domain may make one at the same time. */
+static struct caml_ba_proxy *proxy_of(struct caml_ba_array *array) {
+  struct caml_ba_proxy *proxy = __atomic_load_n(&array->proxy, __ATOMIC_ACQUIRE);
+  if (proxy != NULL || (array->flags & CAML_BA_MANAGED_MASK) == CAML_BA_EXTERNAL) return proxy;
+  struct caml_ba_proxy *made = malloc(sizeof *made);
+  if (made == NULL) return NULL;
+  made->refcount = 1;
+  made->data = array->data;
+  made->size = array->flags & CAML_BA_MAPPED_FILE ? caml_ba_byte_size(array) : 0;
+  if (__atomic_compare_exchange_n(&array->proxy, &proxy, made, false, __ATOMIC_ACQ_REL,
+                                  __ATOMIC_ACQUIRE))
+    return made;
+  free(made);
+  return proxy;
+}
+
+static void add_one(struct caml_ba_proxy *proxy) {
+#if OCAML_VERSION >= 50000
+  (void)atomic_fetch_add(&proxy->refcount, 1);
+#else
+  proxy->refcount++;
+#endif
+}
+
+/* A bigarray with a part of the memory of that in a root, from the element with this number. May
+   run the GC. 0 if out of memory. As OCaml's own functions, which raise, and are not for several
+   domains at once. */
+value obx_ba_part(value const *whole, size_t offset, size_t dimensions, size_t const *sizes) {
+  struct caml_ba_proxy *proxy = proxy_of(Caml_ba_array_val(*whole));
+  int flags = (int)Caml_ba_array_val(*whole)->flags;
+  if (proxy == NULL && (flags & CAML_BA_MANAGED_MASK) != CAML_BA_EXTERNAL) return 0;
+  value part = caml_alloc_custom_mem(Custom_ops_val(*whole),
+                                     SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), 0);
+  struct caml_ba_array *header = Caml_ba_array_val(part);
+  size_t size = (size_t)caml_ba_element_size[flags & CAML_BA_KIND_MASK];
+  header->data = (char *)Caml_ba_array_val(*whole)->data + offset * size;
+  header->num_dims = (intnat)dimensions;
+  header->flags = flags;
+  header->proxy = proxy;
+  for (size_t i = 0; i < dimensions; i++) header->dim[i] = (intnat)sizes[i];
+  if (proxy != NULL) add_one(proxy);
+  return part;
+}
+
+/* Copies the elements to a bigarray of the same size. */
+void obx_ba_copy(value from, value to) {
+  struct caml_ba_array *source = Caml_ba_array_val(from);
+  size_t size = caml_ba_byte_size(source);
+  if (size > 0) memmove(Caml_ba_array_val(to)->data, source->data, size);
+}

@@ -126,18 +126,32 @@ dimensions! {
     Genarray None, Vec<usize>;
 }
 
+impl sealed::Sliced for Array2 {
+    type Slice = Array1;
+}
+
+impl sealed::Sliced for Array3 {
+    type Slice = Array2;
+}
+
+impl sealed::Sliced for Genarray {
+    type Slice = Genarray;
+}
+
 impl sealed::Layout for CLayout {
     const FLAG: c_int = 0;
+    const FIRST: usize = 0;
 }
 
 impl sealed::Layout for FortranLayout {
     const FLAG: c_int = 0x100;
+    const FIRST: usize = 1;
 }
 
 /// The types of elements that Rust reads and writes; see the table of [`OCamlArray1`].
 pub trait BigarrayElement: sealed::Element {}
 
-mod sealed {
+pub(super) mod sealed {
     use super::{c_int, BigarrayElement};
 
     pub trait Dimensions {
@@ -147,9 +161,20 @@ mod sealed {
         type Numbers: AsRef<[usize]>;
     }
 
+    #[diagnostic::on_unimplemented(
+        message = "a bigarray of one dimension has no slices",
+        note = "its elements are `cells`, and `sub` is a part of it"
+    )]
+    pub trait Sliced: Dimensions {
+        /// With one dimension less.
+        type Slice: Dimensions;
+    }
+
     pub trait Layout {
         /// OCaml's flag.
         const FLAG: c_int;
+        /// The first index.
+        const FIRST: usize;
     }
 
     /// The second parameter of a bigarray's type whose first one is `A`.
@@ -174,9 +199,13 @@ mod sealed {
         /// The second parameter of the bigarray's type.
         type Elt: Known<Self::Ocaml, Element = Self>;
         /// The element's type in Rust.
-        type Rust: Copy + Send;
+        type Rust: Copy + Send + 'static;
         /// The atomic type of the same size and alignment.
         type Cell;
+        /// Whether OCaml has this element.
+        fn fits(_: Self::Rust) -> bool {
+            true
+        }
         fn load(cell: &Self::Cell) -> Self::Rust;
         fn store(cell: &Self::Cell, element: Self::Rust);
     }
@@ -297,6 +326,12 @@ macro_rules! elements {
             type Rust = $rust;
             type Cell = $cell;
 
+            $(
+                fn fits(element: $rust) -> bool {
+                    $fits(element)
+                }
+            )?
+
             #[inline]
             fn load(cell: &$cell) -> $rust {
                 $(<$rust>::$from)?(cell.load(Ordering::Relaxed))
@@ -310,9 +345,9 @@ macro_rules! elements {
 
         impl<L: sealed::Layout> ToOCaml<OCamlArray1<$element, L>> for [$rust] {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray1<$element, L>> {
-                $(if !self.iter().all(|element| $fits(*element)) {
+                if !self.iter().all(|element| <$element as sealed::Element>::fits(*element)) {
                     return Err(ConversionError::new(ConversionErrorKind::OutOfRange));
-                })?
+                }
                 let kind = <$elt as sealed::Kind<$ocaml>>::KIND;
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the
                 // collector may run. The function copies the data, which is of this kind. An array
@@ -455,16 +490,33 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<
 }
 
 /// The type in Rust of a bigarray's elements.
-type Rust<A, B> = <<B as sealed::Known<A>>::Element as sealed::Element>::Rust;
+pub(super) type Rust<A, B> = <<B as sealed::Known<A>>::Element as sealed::Element>::Rust;
 
 /// A bigarray of the owner's elements. Without sizes, it has one dimension.
 #[track_caller]
-fn own<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout, O>(
+pub(super) fn own<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout, O>(
     lock: &mut DomainLock,
     owner: O,
     sizes: Option<&[usize]>,
 ) -> Result<Boxroot<Bigarray<D, A, B, L>>, ConversionError>
 where
+    O: AsMut<[Rust<A, B>]> + Send + 'static,
+{
+    let (value, lock) = own_value(lock, owner, sizes)?;
+    Boxroot::try_new(lock, value)
+}
+
+/// As [`own`], without a root.
+#[track_caller]
+pub(super) fn own_value<'l, D, A, B, L, O>(
+    lock: &'l mut DomainLock,
+    owner: O,
+    sizes: Option<&[usize]>,
+) -> Made<'l, Bigarray<D, A, B, L>>
+where
+    D: sealed::Dimensions,
+    B: sealed::Known<A>,
+    L: sealed::Layout,
     O: AsMut<[Rust<A, B>]> + Send + 'static,
 {
     let mut owner = Holder::new(None, owner);
@@ -489,8 +541,7 @@ where
         unsafe { Holder::<O>::take_back(held) };
     }
     // SAFETY: `raw` is 0, or a new bigarray of this type.
-    let (value, lock) = unsafe { made(raw, lock) }?;
-    Boxroot::try_new(lock, value)
+    unsafe { made(raw, lock) }
 }
 
 /// Whether the product of the sizes, none of which is too large for OCaml, is `length`.
@@ -685,5 +736,179 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
         // borrowed. The memory does not move, and only the bigarray's finaliser frees it: this
         // crate's shutdown finalises nothing. Cells are atomic, so other threads may change them.
         unsafe { &*cells }
+    }
+}
+
+/// With one dimension less.
+type Slice<D, A, B, L> = Bigarray<<D as sealed::Sliced>::Slice, A, B, L>;
+
+/// # Parts
+///
+/// Parts share the memory of the whole, and keep it alive. Indices are those of OCaml, from 1 in
+/// `fortran_layout`.
+impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
+    RootRef<Bigarray<D, A, B, L>>
+{
+    /// So many rows from the row `start` on, without a copy: OCaml's `Array1.sub`, and `sub_left`
+    /// of bigarrays with more dimensions. In `fortran_layout` it is `sub_right`, of the last
+    /// dimension. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfBounds`](crate::ConversionErrorKind::OutOfBounds),
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::bigarray::{Bigarray, OCamlArray2};
+    /// use ocaml_boxroot::Boxroot;
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let matrix: Boxroot<OCamlArray2<i32>> =
+    ///     Bigarray::from_owner_shaped(lock, [1, 2, 3, 4, 5, 6], [3, 2])?;
+    /// let last = matrix.sub(lock, 1, 2)?;
+    /// assert_eq!(last.get(lock).dimensions(), [2, 2]);
+    /// let row = matrix.slice(lock, 1)?; // an OCamlArray1<i32>
+    /// row.cells(lock)[0].set(7);
+    /// assert_eq!(last.cells(lock)[0].get(), 7);
+    /// assert!(matrix.slice(lock, 3).is_err());
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("caml_ba_sub", "sub_left", "sub_right"))]
+    #[track_caller]
+    pub fn sub(
+        &self,
+        lock: &mut DomainLock,
+        start: usize,
+        length: usize,
+    ) -> Result<Boxroot<Bigarray<D, A, B, L>>, ConversionError> {
+        self.part(lock, start, Some(length))
+    }
+
+    /// One row, with one dimension less, without a copy: OCaml's `slice_left`, and in
+    /// `fortran_layout` its `slice_right`, of the last dimension. The collector may run.
+    ///
+    /// # Errors
+    ///
+    /// As [`sub`](RootRef::sub).
+    ///
+    /// # Examples
+    ///
+    /// See [`sub`](RootRef::sub).
+    #[doc(alias("caml_ba_slice", "slice_left", "slice_right"))]
+    #[track_caller]
+    pub fn slice(
+        &self,
+        lock: &mut DomainLock,
+        index: usize,
+    ) -> Result<Boxroot<Slice<D, A, B, L>>, ConversionError>
+    where
+        D: sealed::Sliced,
+    {
+        self.part(lock, index, None)
+    }
+
+    /// So many rows, or one, with one dimension less.
+    #[track_caller]
+    fn part<P>(
+        &self,
+        lock: &mut DomainLock,
+        start: usize,
+        length: Option<usize>,
+    ) -> Result<Boxroot<Bigarray<P, A, B, L>>, ConversionError> {
+        let out_of_bounds = || ConversionError::new(ConversionErrorKind::OutOfBounds);
+        let mut sizes = self.get(lock).dimensions();
+        let dimension = if L::FIRST == 0 { 0 } else { sizes.len().wrapping_sub(1) };
+        let rows = *sizes.get(dimension).ok_or_else(out_of_bounds)?;
+        let start = start.checked_sub(L::FIRST).ok_or_else(out_of_bounds)?;
+        let end = start.checked_add(length.unwrap_or(1));
+        if end.is_none_or(|end| end > rows) {
+            return Err(out_of_bounds());
+        }
+        // On OCaml 4, the product of the sizes may overflow.
+        let all = sizes.iter().try_fold(1, |n: usize, &size| n.checked_mul(size));
+        let row = all.ok_or_else(out_of_bounds)?.checked_div(rows).unwrap_or(0);
+        match length {
+            Some(length) => sizes[dimension] = length,
+            None => drop(sizes.remove(dimension)),
+        }
+        let whole: *const Self = self;
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. The root is borrowed, and a `RootRef` is its cell (`repr(transparent)`). The
+        // part is inside of the bigarray, whose elements are as many as `all`.
+        let raw =
+            unsafe { ffi::obx_ba_part(whole.cast(), start * row, sizes.len(), sizes.as_ptr()) };
+        // SAFETY: `raw` is 0, or a new bigarray of this kind and layout, with so many dimensions.
+        let (part, lock) = unsafe { made(raw, lock) }?;
+        Boxroot::try_new(lock, part)
+    }
+}
+
+impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
+    Value<'_, Bigarray<D, A, B, L>>
+{
+    /// Copies all elements to another bigarray, which may have a part of the same memory: OCaml's
+    /// `blit`.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfBounds`](crate::ConversionErrorKind::OutOfBounds) if the sizes differ.
+    ///
+    /// # Panics
+    ///
+    /// If the bigarrays are not of this kind.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use ocaml_boxroot::bigarray::{Bigarray, OCamlArray1};
+    /// use ocaml_boxroot::Boxroot;
+    ///
+    /// # ocaml_boxroot::macro_support::example(|lock| {
+    /// let numbers: Boxroot<OCamlArray1<f64>> = Bigarray::from_owner(lock, [1., 2., 3.])?;
+    /// let last = numbers.sub(lock, 1, 2)?;
+    /// let first = numbers.sub(lock, 0, 2)?;
+    /// last.get(lock).blit(first.get(lock))?;
+    /// assert_eq!(numbers.to_rust::<Vec<f64>>(lock)?, [2., 3., 3.]);
+    /// last.get(lock).fill(0.5);
+    /// assert_eq!(numbers.to_rust::<Vec<f64>>(lock)?, [2., 0.5, 0.5]);
+    /// # Ok(()) });
+    /// ```
+    #[doc(alias("caml_ba_blit"))]
+    #[track_caller]
+    pub fn blit(self, to: Self) -> Result<(), ConversionError> {
+        let (from, to) = (self.checked(), to.checked());
+        for array in [from, to] {
+            // SAFETY: the value is a live bigarray (type and lifetime).
+            let kind = unsafe { ffi::obx_ba_kind(array.raw()) };
+            assert_eq!(kind, B::KIND, "a bigarray of another kind");
+        }
+        if !from.sizes().eq(to.sizes()) {
+            return Err(ConversionError::new(ConversionErrorKind::OutOfBounds));
+        }
+        // SAFETY: both are live bigarrays of one kind, with as many elements. C code copies them as
+        // OCaml's own does, while other threads may use the cells.
+        unsafe { ffi::obx_ba_copy(from.raw(), to.raw()) }
+        Ok(())
+    }
+}
+
+impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
+    Value<'_, Bigarray<D, A, B, L>>
+{
+    /// Changes all elements: OCaml's `fill`.
+    ///
+    /// # Panics
+    ///
+    /// As [`cells`](Value::cells).
+    ///
+    /// # Examples
+    ///
+    /// See [`blit`](Value::blit).
+    #[doc(alias("caml_ba_fill"))]
+    #[track_caller]
+    pub fn fill(self, element: <B::Element as sealed::Element>::Rust) {
+        self.cells().iter().for_each(|cell| cell.set(element))
     }
 }
