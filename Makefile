@@ -71,7 +71,7 @@ demo:
 test:
 	@$(call need_rust,91)
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
-	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime
+	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime,ndarray
 	@$(with_ocaml) cargo test --features debug-checks --test safe
 	@$(with_ocaml) cargo test --release --config 'profile.release.package."*".opt-level=0' --test safe
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check

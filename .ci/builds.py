@@ -445,7 +445,7 @@ def closures():
 def msrv():
     oldest = re.search(r'^rust-version = "(.*)"', Path(ROOT, "Cargo.toml").read_text(), re.M).group(1)
     run("rustup toolchain install", oldest, "--profile minimal", shown=True)
-    for features in "ocaml-boxroot-sys/build", "ocaml-boxroot/debug-checks":
+    for features in "ocaml-boxroot-sys/build", "ocaml-boxroot/debug-checks,ocaml-boxroot/ndarray":
         run(f"cargo +{oldest} check -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir target/msrv --features",
             features, shown=True)
     # What the macros write.

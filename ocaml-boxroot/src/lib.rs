@@ -81,6 +81,7 @@
 //! * `link-runtime`: links an OCaml runtime with an empty program. Without this feature, you link
 //!   your own OCaml program, or an OCaml program links your crate. The guide's page `embedding.md`
 //!   says how.
+//! * `ndarray`: [bigarrays](bigarray) as arrays of the crate `ndarray`.
 //! * `debug-checks`: every root is on record with the place in the program that created it. Misuse
 //!   of raw handles panics and names that place, `leaks` lists the live roots by place, and
 //!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are

@@ -10,6 +10,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod arrays;
 mod boxes;
 mod buffers;
 mod cached;

@@ -107,7 +107,7 @@ marker! {
 
 /// Which of OCaml's modules declares the type: the first parameter of [`Bigarray`].
 macro_rules! dimensions {
-    ($($name:ident $count:expr, $numbers:ty;)+) => {$(
+    ($($name:ident $count:expr, $numbers:ty, $ndarray:ident;)+) => {$(
         #[doc = concat!("For [`Bigarray`]: a `Bigarray.", stringify!($name), ".t`.")]
         #[derive(Debug)]
         pub enum $name {}
@@ -115,15 +115,17 @@ macro_rules! dimensions {
         impl sealed::Dimensions for $name {
             const COUNT: Option<usize> = $count;
             type Numbers = $numbers;
+            #[cfg(feature = "ndarray")]
+            type Ndarray = ::ndarray::$ndarray;
         }
     )+};
 }
 
 dimensions! {
-    Array1 Some(1), [usize; 1];
-    Array2 Some(2), [usize; 2];
-    Array3 Some(3), [usize; 3];
-    Genarray None, Vec<usize>;
+    Array1 Some(1), [usize; 1], Ix1;
+    Array2 Some(2), [usize; 2], Ix2;
+    Array3 Some(3), [usize; 3], Ix3;
+    Genarray None, Vec<usize>, IxDyn;
 }
 
 impl sealed::Sliced for Array2 {
@@ -159,6 +161,9 @@ pub(super) mod sealed {
         const COUNT: Option<usize>;
         /// A number for each dimension.
         type Numbers: AsRef<[usize]>;
+        /// The same for the crate `ndarray`.
+        #[cfg(feature = "ndarray")]
+        type Ndarray: ::ndarray::Dimension + 'static;
     }
 
     #[diagnostic::on_unimplemented(

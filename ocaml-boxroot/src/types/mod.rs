@@ -83,6 +83,8 @@ mod lazy;
 mod list;
 mod map;
 mod memory;
+#[cfg(feature = "ndarray")]
+mod ndarray;
 mod number;
 pub(crate) mod predefined;
 mod reference;
