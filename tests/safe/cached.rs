@@ -1,5 +1,7 @@
 //! Roots of constants.
 
+#[cfg(unix)]
+use crate::support::process::in_a_child;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::markers::OCamlRef;
@@ -7,6 +9,8 @@ use ocaml_boxroot::{
     cached_root, ConversionError, ConversionErrorKind, DomainLock, OCamlInt, OCamlString, RootRef,
     ToOCaml,
 };
+use std::error::Error;
+use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
@@ -67,4 +71,91 @@ test!(cached_roots_made_at_once, forbid(unsafe_code), || {
         assert_eq!(roots[3].get(lock).to_string_lossy(), "contended");
         assert_eq!((MADE.load(Ordering::SeqCst), stats().live_roots), (4, 1));
     });
+});
+
+fn nested(
+    lock: &mut DomainLock,
+    depth: usize,
+) -> Result<&'static RootRef<OCamlInt>, ConversionError> {
+    cached_root!(lock, OCamlInt, |lock| {
+        if depth > 0 {
+            assert_eq!(nested(lock, depth - 1)?.to_rust::<usize>(lock)?, 0);
+        }
+        depth.to_ocaml(lock)
+    })
+}
+
+fn panics(
+    lock: &mut DomainLock,
+    panics: bool,
+) -> Result<&'static RootRef<OCamlString>, ConversionError> {
+    cached_root!(lock, OCamlString, |lock| {
+        let root = "made".to_ocaml(lock);
+        assert!(!panics, "in the initialiser");
+        root
+    })
+}
+
+// The initialiser makes the same root, and the first one stays. After a panic, the next call makes
+// it, also on another thread.
+test!(cached_roots_made_in_the_way, forbid(unsafe_code), || {
+    with_ocaml(|lock| {
+        let root = nested(lock, 3).unwrap();
+        assert_eq!((root.to_rust(lock), stats().live_roots), (Ok(0), 1));
+        std::panic::set_hook(Box::new(|_| ()));
+        let other = || DomainLock::attach(|lock| panics(lock, true)).map(drop);
+        assert!(lock.release(|| thread::spawn(other).join()).is_err());
+        let here = AssertUnwindSafe(|| panics(lock, true).map(drop));
+        assert!(catch_unwind(here).is_err());
+        let _ = std::panic::take_hook();
+        assert_eq!(stats().live_roots, 1);
+        full_major(lock);
+        assert_eq!(panics(lock, false).unwrap().get(lock).to_string_lossy(), "made");
+        assert_eq!(stats().live_roots, 2);
+    });
+});
+
+// OCaml code that the initialiser calls ends with an exception, and then makes the root in a
+// callback.
+test!(cached_roots_made_by_ocaml, forbid(unsafe_code), || {
+    fn number(lock: &mut DomainLock, n: isize) -> Result<isize, Box<dyn Error>> {
+        let root = cached_root!(lock, OCamlInt, |lock| {
+            ocaml(lock, "run", n, |lock, n| match n.to_rust::<isize>(lock)? {
+                0 => Err("refused".into()),
+                1 => number(lock, 2).map(drop),
+                _ => Ok(()),
+            })?;
+            n.to_ocaml(lock).map_err(Box::<dyn Error>::from)
+        })?;
+        Ok(root.to_rust(lock)?)
+    }
+    with_ocaml(|lock| {
+        assert!(number(lock, 0).unwrap_err().to_string().contains("refused"));
+        assert_eq!(number(lock, 1).unwrap(), 2);
+        assert_eq!(number(lock, 7).unwrap(), 2);
+        assert_eq!(stats().live_roots, 1);
+    });
+});
+
+// The child of a fork has the root, and makes the roots that it has not.
+#[cfg(unix)]
+test!(cached_roots_in_a_child, || {
+    with_ocaml(|lock| {
+        let before = text(lock).unwrap();
+        in_a_child(|| {
+            assert!(std::ptr::eq(before, text(lock).unwrap()));
+            full_major(lock);
+            assert_eq!(before.get(lock).to_string_lossy(), "ours");
+            assert_eq!(nested(lock, 1).unwrap().to_rust(lock), Ok(0));
+        });
+        assert_eq!(stats().live_roots, 1);
+    });
+});
+
+// The roots are there after the end, and nothing reads them.
+test!(cached_roots_after_shutdown, forbid(unsafe_code), || {
+    let runtime = start();
+    DomainLock::attach(text).unwrap();
+    runtime.shutdown().unwrap();
+    assert!(DomainLock::attach(text).is_err());
 });
