@@ -5,6 +5,7 @@
 mod support;
 
 mod copies;
+mod debugger;
 mod domains;
 mod forks;
 mod hooks;
