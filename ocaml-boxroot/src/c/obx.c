@@ -11,6 +11,7 @@
 #include "alloc.c"
 #include "backtrace.c"
 #include "bigarray.c"
+#include "box.c"
 #include "call.c"
 #include "closure.c"
 #include "form.c"
