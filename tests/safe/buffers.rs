@@ -248,11 +248,11 @@ test!(parts_of_bigarrays_in_domains, forbid(unsafe_code), ocaml = 5, || {
             let parts = || {
                 domains.scope(|scope| {
                     for _ in 0..3 {
-                        let _ = scope.spawn(move |lock| -> Result<(), AttachError> {
+                        drop(scope.spawn(move |lock| -> Result<(), AttachError> {
                             let some = whole.sub(lock, 1, 3).unwrap();
                             assert_eq!(some.cells(lock)[2].get(), 3.);
                             Ok(())
-                        });
+                        }));
                     }
                 })
             };
