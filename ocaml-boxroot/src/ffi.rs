@@ -256,8 +256,8 @@ extern "C" {
         dimensions: usize,
         sizes: *const usize,
     ) -> Value;
-    /// A bigarray with a part of the memory of that in a root, from the element with this number on;
-    /// 0 if out of memory.
+    /// A bigarray with a part of the memory of that in a root, from the element with this number
+    /// on; 0 if out of memory.
     pub fn obx_ba_part(
         whole: *const Value,
         offset: usize,
