@@ -301,6 +301,7 @@ fn externals() {
     .bind_in("module x module helper", provider);
     bindings.has(&[
         "bound_externals! { /// What OCaml's module wants of Rust. To begin with:",
+        "/// ```ignore /// use x::*; /// use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, markers::OneType}; /// use std::error::Error;",
         "/// fn pick<A: OneType>(lock: &mut DomainLock, list: Vec<Boxroot<A>>) -> Result<Boxroot<A>, Box<dyn Error>> { todo!() }",
         "/// fn hidden(lock: &mut DomainLock, label: Order) -> Result<f64, Box<dyn Error>> { todo!() }",
         "/// fn fast(arg0: f64) -> f64 { todo!() }",

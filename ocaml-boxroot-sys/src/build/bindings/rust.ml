@@ -390,6 +390,18 @@ let external_ scope m e =
   Printf.sprintf "fn %s%s(%s) -> %s" (Names.identifier e.external_)
     (generics (List.map (fun (_, a) -> a ^ ": OneType") names)) (String.concat ", " parameters) result
 
+(* Lines that import what signatures name. *)
+let imports_of scope signatures =
+  let text = String.concat " " signatures in
+  let words = String.split_on_char ' ' (String.map (function 'A' .. 'Z' | 'a' .. 'z' | '0' .. '9' | '_' as c -> c | _ -> ' ') text) in
+  let name path = List.hd (List.rev (String.split_on_char ':' path)) in
+  let named = List.filter (fun path -> List.mem (name path) words) in
+  let ours = List.filter_map (fun (crate, path) -> if crate = "ocaml_boxroot" then Some path else None) scope.imports in
+  let ours = named (List.sort_uniq compare ("DomainLock" :: "markers::OneType" :: ours)) in
+  let error = List.map (fun path -> "std::error::" ^ path) (named [ "Error" ]) in
+  let boxroot = if ours = [] then [] else [ Printf.sprintf "ocaml_boxroot::{%s}" (String.concat ", " ours) ] in
+  ((String.concat "::" scope.path ^ "::*") :: boxroot) @ error
+
 let externals scope m =
   if m.externals <> [] then begin
     let up = String.concat "" (List.map (fun _ -> "super::") scope.path) in
@@ -401,7 +413,9 @@ let externals scope m =
     if plain <> [] then out inside "        }\n";
     scope.imports <- inside.imports;
     out scope "::ocaml_boxroot::bound_externals! {\n    /// What OCaml's module wants of Rust. To begin with:\n    ///\n";
-    out scope "    /// ```ignore\n    /// impl %s::Externals for Provider {\n" (String.concat "::" scope.path);
+    out scope "    /// ```ignore\n";
+    List.iter (fun path -> out scope "    /// use %s;\n" path) (imports_of inside signatures);
+    out scope "    ///\n    /// impl %s::Externals for Provider {\n" (String.concat "::" scope.path);
     List.iter (fun s -> out scope "    ///     %s { todo!() }\n" s) signatures;
     out scope "    /// }\n    /// ```\n";
     out scope "    #[diagnostic::on_unimplemented(\n        message = \"Rust does not provide what OCaml's module %s wants\",\n"
