@@ -54,9 +54,6 @@ pub fn build(inlined: bool) -> Result<Layout, Box<dyn Error>> {
     let mut compiler = cc::Build::new();
     compiler.include(&include).include(ocaml.where_path()).opt_level(2);
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    if is("DEBUG", "true") {
-        compiler.flag("-g1"); // lines without variables: the compiler takes less time
-    }
     if is("PROFILE", "debug") && compiler.try_get_compiler()?.is_like_gnu() {
         // Only what is declared inline is inlined. (For clang, this means something else.)
         compiler.flag("-fno-inline-functions");
