@@ -175,6 +175,8 @@ extern "C" {
     /// An array of units.
     pub fn obx_alloc_array(length: usize) -> Value;
     pub fn obx_store(block: Value, i: usize, value: Value);
+    /// The collector will run sooner. Does not run it.
+    pub fn obx_count_memory(bytes: usize);
 
     pub static obx_float_arrays_are_flat: c_int;
     /// An array or a record of so many floats, in the flat form. The numbers are any.
@@ -188,7 +190,8 @@ pub const ERROR_SIZE: usize = 256;
 // `c/box.c`.
 extern "C" {
     /// A custom block that owns `held`, which takes `size` bytes, and begins with what C reads
-    /// (`struct obx_held`). The block's finaliser drops it. May run the collector. Never 0.
+    /// (`struct obx_held`). The block's finaliser drops it. May run the collector. 0 if out of
+    /// memory; then the caller keeps `held`.
     pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
@@ -198,8 +201,6 @@ extern "C" {
     pub fn obx_unmarshal_boxes(
         read: unsafe extern "C" fn(*const u8, usize, *mut c_char) -> *mut c_void,
     );
-    /// The collector will run sooner. Needs the lock. Does not run it.
-    pub fn obx_count_memory(bytes: usize);
 }
 
 // `c/weak.c`.

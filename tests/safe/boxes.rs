@@ -555,3 +555,31 @@ test!(types_with_one_name, || {
         let _ = std::panic::take_hook();
     })
 });
+
+// On OCaml 5, blocks that own much are made in the major heap, and OCaml's own function raises. (On
+// OCaml 4 they are promoted there, and the runtime ends the process.) The roots exist before, so
+// that only blocks need memory. M: what they own hardly hastens the collector.
+#[cfg(target_os = "linux")]
+test!(
+    boxes_where_memory_runs_out,
+    ocaml = 5,
+    environment = &[("OCAMLRUNPARAM", "V=0,M=1000000")],
+    || {
+        with_ocaml(|lock| {
+            let (first, shared) = lock.alloc_box(0usize).unwrap();
+            let first = Boxroot::new(shared, first);
+            let mut roots: Vec<_> = (0..1_000_000).map(|_| first.clone_in(lock).unwrap()).collect();
+            crate::weak::limit_memory();
+            let mut made = 0;
+            let error = loop {
+                match lock.alloc_box_owning(made, 1 << 20) {
+                    Ok((value, lock)) => roots[made].set(lock, value),
+                    Err(error) => break error,
+                }
+                made += 1;
+            };
+            assert_eq!(error, ocaml_boxroot::ConversionErrorKind::OutOfMemory.into());
+            assert!((0..made).all(|i| *roots[i].get(lock).get() == i));
+        });
+    }
+);

@@ -142,7 +142,7 @@ test!(weak_roots_on_other_threads, forbid(unsafe_code), || {
 
 /// The memory that the process may have is what it has, and a little more.
 #[cfg(target_os = "linux")]
-fn limit_memory() {
+pub fn limit_memory() {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = pages.split(' ').next().unwrap().parse().unwrap();
     // SAFETY: no precondition.

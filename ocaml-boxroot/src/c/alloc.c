@@ -8,8 +8,15 @@
 #include <caml/mlvalues.h>
 
 #include <caml/alloc.h>
+#include <caml/custom.h>
 #include <caml/memory.h>
 #include <caml/version.h>
+#if OCAML_VERSION >= 50300
+#include <caml/memprof.h>
+#endif
+#if OCAML_VERSION >= 50000
+#include <caml/shared_heap.h>
+#endif
 #if OCAML_VERSION < 50000
 #include <caml/address_class.h>
 #endif
@@ -130,4 +137,40 @@ value obx_alloc_flat_array(size_t length) {
   value array = alloc_uninitialised(length * Double_wosize, Double_array_tag);
   if (array == 0 || length * Double_wosize <= Max_young_wosize) return array;
   return caml_check_urgent_gc(array);
+}
+
+/* ---- custom blocks ---- */
+
+#if OCAML_VERSION < 50300 /* <caml/custom.h> has it */
+extern uintnat caml_custom_major_ratio;
+#endif
+extern uintnat caml_custom_minor_max_bsz; /* declared in no header */
+
+/* How much memory of custom blocks makes for a whole cycle: as in OCaml's custom.c. */
+static mlsize_t max_memory(void) {
+#if OCAML_VERSION >= 50000
+  return caml_heap_size(Caml_state->shared_heap) / 150 * caml_custom_major_ratio;
+#else
+  return Bsize_wsize(Caml_state->stat_heap_wsz) / 150 * caml_custom_major_ratio;
+#endif
+}
+
+void obx_count_memory(size_t memory) { caml_adjust_gc_speed(memory, max_memory()); }
+
+value obx_alloc_custom(struct custom_operations const *operations, size_t size, size_t memory) {
+#if OCAML_VERSION >= 50000
+  /* From OCaml 5.3 on, the runtime takes such blocks from the major heap, and raises. */
+  if (memory > caml_custom_minor_max_bsz) {
+    value block = caml_alloc_shr_noexc(1 + (size + sizeof(value) - 1) / sizeof(value), Custom_tag);
+    if (block == 0) return 0;
+    Custom_ops_val(block) = (struct custom_operations *)operations;
+    obx_count_memory(memory);
+#if OCAML_VERSION >= 50300
+    size_t words = (memory + sizeof(value) - 1) / sizeof(value);
+    caml_memprof_sample_block(block, words, words, CAML_MEMPROF_SRC_CUSTOM);
+#endif
+    return caml_check_urgent_gc(block);
+  }
+#endif
+  return caml_alloc_custom_mem((struct custom_operations *)operations, size, memory);
 }

@@ -14,7 +14,6 @@
 #include <caml/memory.h>
 #include <caml/version.h>
 #if OCAML_VERSION >= 50000
-#include <caml/shared_heap.h>
 #define has_header(v) 1
 #else
 #include <caml/address_class.h>
@@ -117,15 +116,15 @@ void obx_unmarshal_boxes(obx_read *read) {
 
 /* ---- boxes ---- */
 
-/* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. */
+/* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. 0 if out of
+   memory; then the caller keeps `held`. */
 value obx_alloc_box(struct obx_held *held, size_t size) {
   struct obx_operations const *operations = held->operations;
   int which = 0;
   if (operations != NULL && operations->compare != NULL) which |= COMPARES;
   if (operations != NULL && operations->write != NULL) which |= MARSHALS;
-  value box =
-    caml_alloc_custom_mem((struct custom_operations *)&box_operations[which], sizeof held, size);
-  *held_by(box) = held;
+  value box = obx_alloc_custom(&box_operations[which], sizeof held, size);
+  if (box != 0) *held_by(box) = held;
   return box;
 }
 
@@ -133,20 +132,4 @@ value obx_alloc_box(struct obx_held *held, size_t size) {
 int obx_is_box(value v) {
   return Is_block(v) && has_header(v) && Tag_val(v) == Custom_tag &&
          Custom_ops_val(v)->finalize == drop_held;
-}
-
-#if OCAML_VERSION < 50300 /* <caml/custom.h> has it */
-extern uintnat caml_custom_major_ratio;
-#endif
-
-/* The GC will run sooner, as after an allocation of so many bytes by caml_alloc_custom_mem. Does
-   not run it. */
-void obx_count_memory(size_t bytes) {
-#if OCAML_VERSION >= 50000
-  size_t heap = caml_heap_size(Caml_state->shared_heap);
-#else
-  size_t heap = Bsize_wsize(Caml_state->stat_heap_wsz);
-#endif
-  /* As many bytes make for a whole cycle. */
-  caml_adjust_gc_speed(bytes, heap / 150 * caml_custom_major_ratio);
 }

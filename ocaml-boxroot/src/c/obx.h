@@ -61,6 +61,15 @@ int obx_in_bytecode(void);
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 
+/* A new custom block of `size` bytes, which owns so much memory elsewhere, or 0 if out of memory.
+   May run the GC. */
+struct custom_operations;
+value obx_alloc_custom(struct custom_operations const *operations, size_t size, size_t memory);
+
+/* The GC will run sooner, as after an allocation of so much memory by such blocks. Does not run
+   it. */
+void obx_count_memory(size_t memory);
+
 /* Whether this thread drops a Rust value in the finaliser of its block. So it may be inside a
    collection. */
 int obx_in_finaliser(void);

@@ -1,9 +1,9 @@
 //! Rust values that OCaml owns.
 
+use super::block::made;
 use super::form::{mismatch, Form};
-use super::Invariant;
+use super::{Invariant, Made};
 use crate::lock::below_handlers;
-use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::any::TypeId;
@@ -127,7 +127,7 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// Currently infallible: on allocation failure the process aborts.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): the value is dropped.
     #[doc(alias("caml_alloc_custom", "Data_custom_val"))]
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,
@@ -150,7 +150,7 @@ impl DomainLock {
         value: T,
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
-        Ok(Holder::new(None, value).into_box(self, bytes))
+        Holder::new(None, value).into_box(self, bytes)
     }
 
     /// As [`alloc_box_owning`](DomainLock::alloc_box_owning), for a value that OCaml can compare,
@@ -174,7 +174,7 @@ impl DomainLock {
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
         self.unmarshal::<T>();
-        Ok(Holder::new(Some(Operations::of::<T>()), value).into_box(self, bytes))
+        Holder::new(Some(Operations::of::<T>()), value).into_box(self, bytes)
     }
 
     /// Tells the collector that the Rust values in OCaml have come to own so many bytes more than
@@ -216,18 +216,17 @@ impl DomainLock {
 
 impl<T: 'static> Holder<T> {
     /// A block that owns the value. The collector may run.
-    fn into_box(
-        self,
-        lock: &mut DomainLock,
-        bytes: usize,
-    ) -> (Value<'_, OCamlBox<T>>, &DomainLock) {
-        let size = size_of::<Held<T>>().saturating_add(bytes);
+    fn into_box(self, lock: &mut DomainLock, bytes: usize) -> Made<'_, OCamlBox<T>> {
+        let (held, size) = (self.give(), size_of::<Held<T>>().saturating_add(bytes));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
         // may run. The block owns the `Held` from now on.
-        let raw = unsafe { ffi::obx_alloc_box(self.give(), size) };
-        // SAFETY: `raw` is a new block of this type. The collector does not run in the lifetime,
-        // because the token is only borrowed shared.
-        (unsafe { Value::from_raw(raw) }, lock)
+        let raw = unsafe { ffi::obx_alloc_box(held, size) };
+        if raw == 0 {
+            // SAFETY: there is no block, so the `Held` is nobody's.
+            unsafe { Holder::<T>::take_back(held) };
+        }
+        // SAFETY: `raw` is 0, or a new block of this type.
+        unsafe { made(raw, lock) }
     }
 }
 
