@@ -99,8 +99,7 @@ value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t siz
   shared->proxy.refcount = 1;
   shared->proxy.data = data;
   shared->proxy.size = 0; /* as OCaml has it, unless a file is mapped */
-  value array =
-    obx_alloc_custom(&operations, SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), size);
+  value array = obx_alloc_custom(&operations, SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), size);
   if (array == 0) {
     free(shared);
     return 0;
@@ -148,8 +147,8 @@ value obx_ba_part(value const *whole, size_t offset, size_t dimensions, size_t c
   struct caml_ba_proxy *proxy = proxy_of(Caml_ba_array_val(*whole));
   int flags = (int)Caml_ba_array_val(*whole)->flags;
   if (proxy == NULL && (flags & CAML_BA_MANAGED_MASK) != CAML_BA_EXTERNAL) return 0;
-  value part = obx_alloc_custom(Custom_ops_val(*whole),
-                                SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), 0);
+  value part =
+    obx_alloc_custom(Custom_ops_val(*whole), SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), 0);
   struct caml_ba_array *header = Caml_ba_array_val(part);
   size_t size = (size_t)caml_ba_element_size[flags & CAML_BA_KIND_MASK];
   header->data = (char *)Caml_ba_array_val(*whole)->data + offset * size;
