@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The whole library: this file is what is compiled, with -Iinclude and the folder of OCaml's headers
-   (ocamlopt -where). Each file below can also be compiled alone, as for the fuzzer and the mutants.
-   The macros are those that one or another file needs: here each header is included only once. */
+/* The whole library: this file is what is compiled, with -Iinclude and the folder of OCaml's
+   headers (ocamlopt -where). Each file below can also be compiled alone, as for the fuzzer and the
+   mutants. The macros are those that one or another file needs: here each header is included only
+   once. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The C functions of boxroot.ml, and the library: in one object, so that boxroot.cmxs contains all of
-   it. */
+/* The C functions of boxroot.ml, and the library: in one object, so that boxroot.cmxs contains all
+   of it. */
 #include "../boxroot.c"
 
 #include <caml/fail.h>
