@@ -30,7 +30,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     assert!((a.dot(&x) - &b).iter().all(|error| error.abs() < 1e-9));
 
     // An array as an argument is copied.
-    let error = numeric::solve(lock, &Array2::zeros((3, 3)), &b).unwrap_err();
+    let error = numeric::solve(lock, Array2::zeros((3, 3)), &b).unwrap_err();
     assert_eq!(numeric::Singular::of(lock, &error)?, Some(numeric::Singular { column: 0 }));
 
     // Threads of Rust write the samples of OCaml's result, without OCaml's lock.
