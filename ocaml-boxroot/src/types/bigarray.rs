@@ -524,7 +524,7 @@ where
     L: sealed::Layout,
     O: AsMut<[Rust<A, B>]> + Send + 'static,
 {
-    let mut owner = Holder::new(None, owner);
+    let mut owner = Holder::new(None, owner)?;
     let elements = owner.value().as_mut();
     let (data, length, bytes) = (elements.as_mut_ptr(), elements.len(), size_of_val(elements));
     let sizes = sizes.unwrap_or(std::slice::from_ref(&length));

@@ -4,8 +4,9 @@ use super::block::made;
 use super::form::{mismatch, Form};
 use super::{Invariant, Made};
 use crate::lock::below_handlers;
-use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
+use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
+use std::alloc::{alloc, Layout};
 use std::any::TypeId;
 use std::cmp::Ordering;
 use std::ffi::{c_char, c_int, c_void};
@@ -82,9 +83,20 @@ struct Held<T> {
 pub(super) struct Holder<T: 'static>(*mut Held<T>);
 
 impl<T: 'static> Holder<T> {
-    pub(super) fn new(operations: Option<&'static Operations>, value: T) -> Self {
+    /// [`OutOfMemory`](ConversionErrorKind::OutOfMemory): the value is dropped.
+    pub(super) fn new(
+        operations: Option<&'static Operations>,
+        value: T,
+    ) -> Result<Self, ConversionError> {
         let (drop, copy, id) = (drop_held::<T>, &raw const COPY, TypeId::of::<T>());
-        Holder(Box::into_raw(Box::new(Held { drop, operations, copy, id, value })))
+        // SAFETY: the layout has a size, because the struct has more than its value.
+        let held = unsafe { alloc(Layout::new::<Held<T>>()) }.cast::<Held<T>>();
+        if held.is_null() {
+            return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
+        }
+        // SAFETY: the memory is new, and has the type's layout.
+        unsafe { held.write(Held { drop, operations, copy, id, value }) };
+        Ok(Holder(held))
     }
 
     /// The value. It stays in its place when the `Held` is given away.
@@ -110,7 +122,7 @@ impl<T: 'static> Holder<T> {
 
 impl<T: 'static> Drop for Holder<T> {
     fn drop(&mut self) {
-        // SAFETY: the `Held` is from a `Box`, and was not given away.
+        // SAFETY: the `Held` is from `new`, by a `Box`'s allocator, and was not given away.
         drop(unsafe { Box::from_raw(self.0) })
     }
 }
@@ -150,7 +162,7 @@ impl DomainLock {
         value: T,
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
-        Holder::new(None, value).into_box(self, bytes)
+        Holder::new(None, value)?.into_box(self, bytes)
     }
 
     /// As [`alloc_box_owning`](DomainLock::alloc_box_owning), for a value that OCaml can compare,
@@ -174,7 +186,7 @@ impl DomainLock {
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
         self.unmarshal::<T>();
-        Holder::new(Some(Operations::of::<T>()), value).into_box(self, bytes)
+        Holder::new(Some(Operations::of::<T>()), value)?.into_box(self, bytes)
     }
 
     /// Tells the collector that the Rust values in OCaml have come to own so many bytes more than
@@ -296,7 +308,7 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
 /// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
     unsafe fn drop_it<T>(held: *mut Held<()>) {
-        // SAFETY: `held` is a `Held<T>` that `alloc_box` made from a `Box`, and is not used again
+        // SAFETY: `held` is a `Held<T>` that `Holder::new` made, and is not used again
         // (caller).
         drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
     }
@@ -627,7 +639,11 @@ fn register(name: &'static str, id: TypeId, read: Read) {
 
 fn read_as<T: Custom>(bytes: &[u8]) -> Result<*mut c_void, String> {
     let marshal = T::OPERATIONS.marshal.ok_or_else(String::new)?;
-    (marshal.from_bytes)(bytes).map(|value| Holder::new(Some(Operations::of::<T>()), value).give())
+    let value = (marshal.from_bytes)(bytes)?;
+    match Holder::new(Some(Operations::of::<T>()), value) {
+        Ok(holder) => Ok(holder.give()),
+        Err(error) => Err(error.to_string()),
+    }
 }
 
 /// A `Held` of bytes from [`write_held`]. NULL, and a text, if there is none.
