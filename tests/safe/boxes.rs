@@ -3,6 +3,8 @@
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
+#[cfg(target_os = "linux")]
+use crate::threads::memory;
 use ocaml_boxroot::custom::{Custom, CustomOperations};
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::exceptions::NotFound;
@@ -537,6 +539,27 @@ test!(boxes_that_ocaml_marshals, || {
         full_major(lock);
         // What was read before an error is lost.
         assert!((0..=20).contains(&live()), "{}", live());
+    })
+});
+
+#[cfg(target_os = "linux")]
+test!(boxes_that_do_not_fit_into_a_buffer, || {
+    /// A megabyte.
+    struct Large;
+    impl Custom for Large {
+        const OPERATIONS: CustomOperations<Large> =
+            CustomOperations::new().marshal("test.large", |_| Ok(vec![1; 1 << 20]), |_| Ok(Large));
+    }
+    with_ocaml(|lock| {
+        let large = custom(lock, Large);
+        let overflow = function::<(OCamlBox<Large>,), OCamlInt>(lock, "overflow_by_box");
+        let mut overflows =
+            |n| (0..n).all(|_| overflow.call(lock, &large).unwrap().0.to_int() == 1);
+        assert!(overflows(10));
+        let before = memory();
+        assert!(overflows(500));
+        let after = memory();
+        assert!(after < before + (100 << 20), "{before} bytes have become {after}");
     })
 });
 

@@ -98,7 +98,7 @@ fn largest_id(count: usize, at_once: usize) -> isize {
 }
 
 /// The size of this process, in bytes.
-fn memory() -> usize {
+pub fn memory() -> usize {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
     // SAFETY: the function only reads a setting.
     let page_size = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;

@@ -191,6 +191,10 @@ let () =
   register "hash_box" (fun (a : rust) -> Hashtbl.hash a);
   register "sort_boxes" (fun (list : rust list) -> List.sort compare list);
   register "marshal_boxes" (fun (list : rust list) -> Marshal.to_string list []);
+  register "overflow_by_box" (fun (r : rust) ->
+      match Marshal.to_buffer (Bytes.create 100) 0 100 r [] with
+      | _ -> 0
+      | exception Failure _ -> 1);
   register "unmarshal_boxes" (fun text : rust list -> Marshal.from_string text 0);
   register "drop_in_domains" (fun n ->
       for _ = 1 to 3 do

@@ -56,31 +56,52 @@ static intnat hash(value box) {
   return operations != NULL && operations->hash != NULL ? operations->hash(*held_by(box)) : 0;
 }
 
+/* The bytes of the box that this thread marshals or unmarshals; or of the last one, if OCaml raised
+   an exception because a buffer was full or the data ended. */
+static __thread struct {
+  unsigned char *bytes;
+  size_t length;
+  void (*free)(unsigned char *bytes, size_t length);
+} in_work;
+
+static void free_in_work(void) {
+  if (in_work.bytes != NULL) in_work.free(in_work.bytes, in_work.length);
+  in_work.bytes = NULL;
+}
+
 static void serialize(value box, uintnat *size_32, uintnat *size_64) {
   char text[OBX_ERROR_SIZE];
   struct obx_operations const *operations = (*held_by(box))->operations;
-  size_t length;
-  unsigned char *bytes = operations->write(*held_by(box), &length, text);
-  if (bytes == NULL) caml_failwith(text);
-  caml_serialize_int_8((int64_t)length);
-  caml_serialize_block_1(bytes, (intnat)length);
-  operations->free(bytes, length);
+  free_in_work();
+  in_work.free = operations->free;
+  in_work.bytes = operations->write(*held_by(box), &in_work.length, text);
+  if (in_work.bytes == NULL) caml_failwith(text);
+  caml_serialize_int_8((int64_t)in_work.length);
+  caml_serialize_block_1(in_work.bytes, (intnat)in_work.length);
+  free_in_work();
   *size_32 = 4;
   *size_64 = 8;
 }
 
 static _Atomic(obx_read *) read_held;
 
+static void free_read(unsigned char *bytes, size_t length) {
+  (void)length;
+  free(bytes);
+}
+
 static uintnat deserialize(void *place) {
   char text[OBX_ERROR_SIZE] = "no memory for the bytes of a Rust value";
   struct obx_held **held = place;
   *held = NULL; /* for the finaliser, if this raises */
-  size_t length = (size_t)caml_deserialize_uint_8();
-  unsigned char *bytes = malloc(length);
-  if (bytes != NULL) {
-    caml_deserialize_block_1(bytes, (intnat)length);
-    *held = atomic_load(&read_held)(bytes, length, text);
-    free(bytes);
+  free_in_work();
+  in_work.free = free_read;
+  in_work.length = (size_t)caml_deserialize_uint_8();
+  in_work.bytes = malloc(in_work.length);
+  if (in_work.bytes != NULL) {
+    caml_deserialize_block_1(in_work.bytes, (intnat)in_work.length);
+    *held = atomic_load(&read_held)(in_work.bytes, in_work.length, text);
+    free_in_work();
   }
   if (*held == NULL) caml_deserialize_error(text);
   return sizeof *held;
