@@ -563,6 +563,23 @@ test!(boxes_that_do_not_fit_into_a_buffer, || {
     })
 });
 
+// OCaml checks such data from 5.5 on.
+test!(boxes_of_changed_data, except = &["4.", "5.0.", "5.1.", "5.2.", "5.3.", "5.4."], || {
+    with_ocaml(|lock| {
+        lock.unmarshal::<Number>();
+        std::panic::set_hook(Box::new(|_| ()));
+        let number = custom(lock, Number(Counted::new(20)));
+        let f = function::<(OCamlBox<Number>,), ()>(lock, "unmarshal_changed_box");
+        f.call(lock, &number).unwrap();
+        let _ = std::panic::take_hook();
+        full_major(lock);
+        drop(number);
+        full_major(lock);
+        full_major(lock);
+        assert_eq!(live(), 0);
+    })
+});
+
 test!(types_with_one_name, || {
     struct Other;
     impl Custom for Other {

@@ -195,6 +195,20 @@ let () =
       match Marshal.to_buffer (Bytes.create 100) 0 100 r [] with
       | _ -> 0
       | exception Failure _ -> 1);
+  register "unmarshal_changed_box" (fun (r : rust) ->
+      let data = Marshal.to_bytes r [] in
+      let unmarshal data = match Marshal.from_bytes data 0 with (_ : Obj.t) -> () | exception Failure _ -> () in
+      for i = 20 to Bytes.length data - 1 do
+        for c = 0 to 255 do
+          let changed = Bytes.copy data in
+          Bytes.set_uint8 changed i c;
+          unmarshal changed
+        done;
+        (* The length of what follows the header. *)
+        let shorter = Bytes.copy data in
+        Bytes.set_int32_be shorter 4 (Int32.of_int (i - 20));
+        unmarshal shorter
+      done);
   register "unmarshal_boxes" (fun text : rust list -> Marshal.from_string text 0);
   register "drop_in_domains" (fun n ->
       for _ = 1 to 3 do

@@ -69,6 +69,9 @@ static void free_in_work(void) {
   in_work.bytes = NULL;
 }
 
+/* The size of a pointer. */
+static struct custom_fixed_length const fixed_length = {.bsize_32 = 4, .bsize_64 = 8};
+
 static void serialize(value box, uintnat *size_32, uintnat *size_64) {
   char text[OBX_ERROR_SIZE];
   struct obx_operations const *operations = (*held_by(box))->operations;
@@ -79,8 +82,8 @@ static void serialize(value box, uintnat *size_32, uintnat *size_64) {
   caml_serialize_int_8((int64_t)in_work.length);
   caml_serialize_block_1(in_work.bytes, (intnat)in_work.length);
   free_in_work();
-  *size_32 = 4;
-  *size_64 = 8;
+  *size_32 = (uintnat)fixed_length.bsize_32;
+  *size_64 = (uintnat)fixed_length.bsize_64;
 }
 
 static _Atomic(obx_read *) read_held;
@@ -113,6 +116,7 @@ static uintnat deserialize(void *place) {
   {                                                                                                \
     .identifier = "ocaml_boxroot.rust" letters, .finalize = drop_held, .compare = compare_boxes,   \
     .hash = hash, .serialize = serialize_box, .deserialize = deserialize,                          \
+    .fixed_length = &fixed_length,                                                                 \
   }
 
 enum { COMPARES = 1, MARSHALS = 2 };
