@@ -492,17 +492,17 @@ unsafe extern "C" fn compare_held<T: Custom>(
     text: *mut c_char,
 ) -> c_int {
     // SAFETY: the boxes live (caller).
-    let [(id, first), (other, second)] = unsafe { [((*a).id, a), ((*b).id, b)] };
-    if id != other {
-        return id.cmp(&other) as c_int;
+    let [first, second] = [a, b].map(|held| unsafe { ((*held).id, (*held).copy) });
+    if first != second {
+        return first.cmp(&second) as c_int;
     }
     let mut order = Ordering::Equal;
-    // SAFETY: OCaml has called (caller). Both boxes are of `T`, by its operations and by the id.
-    // The C code that compares is the same for both, so this copy of the library made both.
+    // SAFETY: OCaml has called (caller). Both boxes are of `T`: the first by its operations, and
+    // the second by the id. One copy of this crate made both.
     let result = unsafe {
         guarded(&mut || {
             if let Some(compare) = T::OPERATIONS.compare {
-                let (a, b) = (first.cast::<Held<T>>(), second.cast::<Held<T>>());
+                let (a, b) = (a.cast::<Held<T>>(), b.cast::<Held<T>>());
                 order = compare(&(*a).value, &(*b).value)
             }
         })
