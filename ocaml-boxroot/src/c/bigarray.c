@@ -80,7 +80,7 @@ static void finalise(value array) {
 
 /* As OCaml's own, but for the finaliser. So OCaml compares and hashes these bigarrays as others,
    and what it unmarshals is one of its own. */
-static struct custom_operations const operations = {
+static struct custom_operations const shared_operations = {
   .identifier = "_bigarr02",
   .finalize = finalise,
   .compare = caml_ba_compare,
@@ -99,7 +99,8 @@ value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t siz
   shared->proxy.refcount = 1;
   shared->proxy.data = data;
   shared->proxy.size = 0; /* as OCaml has it, unless a file is mapped */
-  value array = obx_alloc_custom(&operations, SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), size);
+  value array =
+    obx_alloc_custom(&shared_operations, SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), size);
   if (array == 0) {
     free(shared);
     return 0;
