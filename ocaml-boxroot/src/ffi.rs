@@ -190,17 +190,21 @@ pub const ERROR_SIZE: usize = 256;
 // `c/box.c`.
 extern "C" {
     /// A custom block that owns `held`, which takes `size` bytes, and begins with what C reads
-    /// (`struct obx_held`). The block's finaliser drops it. May run the collector. 0 if out of
-    /// memory; then the caller keeps `held`.
-    pub fn obx_alloc_box(held: *mut c_void, size: usize) -> Value;
+    /// (`struct obx_held`). The block's finaliser drops it. The type is from `obx_unmarshal_boxes`,
+    /// or NULL. May run the collector. 0 if out of memory; then the caller keeps `held`.
+    pub fn obx_alloc_box(held: *mut c_void, size: usize, r#type: *const c_void) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
     /// Whether this thread drops such a block's value, in its finaliser. Any thread.
     pub fn obx_in_finaliser() -> c_int;
-    /// Lets OCaml unmarshal boxes, by this function. Needs the lock.
+    /// Lets OCaml unmarshal boxes of a type with these operations and this name, by this function.
+    /// The result is never freed. NULL if out of memory. Needs the lock.
     pub fn obx_unmarshal_boxes(
+        operations: *const c_void,
+        name: *const u8,
+        length: usize,
         read: unsafe extern "C" fn(*const u8, usize, *mut c_char) -> *mut c_void,
-    );
+    ) -> *const c_void;
 }
 
 // `c/weak.c`.

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <caml/mlvalues.h>
 
@@ -46,7 +47,10 @@ static void drop_held(value box) {
 
 static int compare(value a, value b) {
   char text[OBX_ERROR_SIZE];
-  int order = (*held_by(a))->operations->compare(*held_by(a), *held_by(b), text);
+  struct obx_operations const *operations = (*held_by(a))->operations;
+  /* If data was changed, the block's operations may be those of another type. */
+  if (operations->compare == NULL) caml_invalid_argument("compare: abstract value");
+  int order = operations->compare(*held_by(a), *held_by(b), text);
   if (order == OBX_FAILED) caml_failwith(text);
   return order;
 }
@@ -86,11 +90,32 @@ static void serialize(value box, uintnat *size_32, uintnat *size_64) {
   *size_64 = (uintnat)fixed_length.bsize_64;
 }
 
-static _Atomic(obx_read *) read_held;
-
 static void free_read(unsigned char *bytes, size_t length) {
   (void)length;
   free(bytes);
+}
+
+/* A type that OCaml marshals. It has its own operations, which OCaml finds by their identifier: in
+   a program with several Rust libraries, those of the library that has the type. If libraries share
+   this code, the list below has the types of all. */
+struct obx_type {
+  struct custom_operations operations;
+  obx_read *read;
+  struct obx_type *next;
+  char const *name; /* the end of the identifier */
+  char identifier[];
+};
+
+static _Atomic(struct obx_type *) types;
+
+/* The value of the bytes from `write`, which begin with the name. */
+static struct obx_held *read_bytes(unsigned char const *bytes, size_t length, char *text) {
+  unsigned char const *end = memchr(bytes, 0, length);
+  struct obx_type *type = end != NULL ? atomic_load(&types) : NULL;
+  while (type != NULL && strcmp(type->name, (char const *)bytes) != 0) type = type->next;
+  if (type != NULL) return type->read(end + 1, length - (size_t)(end + 1 - bytes), text);
+  strcpy(text, "a Rust value of an unknown type");
+  return NULL;
 }
 
 static uintnat deserialize(void *place) {
@@ -103,15 +128,15 @@ static uintnat deserialize(void *place) {
   in_work.bytes = malloc(in_work.length);
   if (in_work.bytes != NULL) {
     caml_deserialize_block_1(in_work.bytes, (intnat)in_work.length);
-    *held = atomic_load(&read_held)(in_work.bytes, in_work.length, text);
+    *held = read_bytes(in_work.bytes, in_work.length, text);
     free_in_work();
   }
   if (*held == NULL) caml_deserialize_error(text);
   return sizeof *held;
 }
 
-/* OCaml raises exceptions for what has no function here. It finds `deserialize` by the identifier,
-   and orders boxes with different functions by it. */
+/* OCaml raises exceptions for what has no function here. It orders boxes with different functions
+   by the identifier. */
 #define OPERATIONS(letters, compare_boxes, serialize_box)                                          \
   {                                                                                                \
     .identifier = "ocaml_boxroot.rust" letters, .finalize = drop_held, .compare = compare_boxes,   \
@@ -128,27 +153,45 @@ static struct custom_operations const box_operations[] = {
   [COMPARES | MARSHALS] = OPERATIONS(".cm", compare, serialize),
 };
 
-/* Lets OCaml unmarshal boxes. Needs the lock. Raises if out of memory. OCaml finds the operations
-   that were registered last, so that two domains may register them. */
-void obx_unmarshal_boxes(obx_read *read) {
-  static atomic_bool is_registered;
-  atomic_store(&read_held, read);
-  if (atomic_load(&is_registered)) return;
-  caml_register_custom_operations((struct custom_operations *)&box_operations[MARSHALS]);
-  caml_register_custom_operations((struct custom_operations *)&box_operations[COMPARES | MARSHALS]);
-  atomic_store(&is_registered, true);
+static struct custom_operations const *operations_of(struct obx_operations const *operations) {
+  int which = 0;
+  if (operations != NULL && operations->compare != NULL) which |= COMPARES;
+  if (operations != NULL && operations->write != NULL) which |= MARSHALS;
+  return &box_operations[which];
+}
+
+/* Lets OCaml unmarshal boxes of a type with these operations and this name. NULL if out of memory;
+   raises if OCaml is. Needs the lock. OCaml finds the operations that were registered last, so that
+   two domains may register a type. */
+struct obx_type *obx_unmarshal_boxes(struct obx_operations const *of, char const *name,
+                                     size_t length, obx_read *read) {
+  struct custom_operations const *operations = operations_of(of);
+  size_t before = strlen(operations->identifier);
+  struct obx_type *type = malloc(sizeof *type + before + 1 + length + 1);
+  if (type == NULL) return NULL;
+  memcpy(type->identifier, operations->identifier, before);
+  char *end = type->identifier + before;
+  *end++ = '.';
+  memcpy(end, name, length);
+  end[length] = 0;
+  type->name = end;
+  type->operations = *operations;
+  type->operations.identifier = type->identifier;
+  type->read = read;
+  type->next = atomic_load(&types);
+  while (!atomic_compare_exchange_weak(&types, &type->next, type)) {}
+  caml_register_custom_operations(&type->operations);
+  return type;
 }
 
 /* ---- boxes ---- */
 
-/* A block that owns the Rust value `held`, which takes `size` bytes. May run the GC. 0 if out of
-   memory; then the caller keeps `held`. */
-value obx_alloc_box(struct obx_held *held, size_t size) {
-  struct obx_operations const *operations = held->operations;
-  int which = 0;
-  if (operations != NULL && operations->compare != NULL) which |= COMPARES;
-  if (operations != NULL && operations->write != NULL) which |= MARSHALS;
-  value box = obx_alloc_custom(&box_operations[which], sizeof held, size);
+/* A block that owns the Rust value `held`, which takes `size` bytes. The type is NULL if OCaml does
+   not marshal it. May run the GC. 0 if out of memory; then the caller keeps `held`. */
+value obx_alloc_box(struct obx_held *held, size_t size, struct obx_type const *type) {
+  struct custom_operations const *operations =
+    type != NULL ? &type->operations : operations_of(held->operations);
+  value box = obx_alloc_custom(operations, sizeof held, size);
   if (box != 0) *held_by(box) = held;
   return box;
 }

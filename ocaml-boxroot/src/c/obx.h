@@ -112,7 +112,7 @@ struct obx_operations {
 
 #define OBX_FAILED 2
 
-/* The value of the bytes from `write`; or NULL. */
+/* The value of the bytes from `write`, without the name; or NULL. */
 typedef struct obx_held *obx_read(unsigned char const *bytes, size_t length, char *text);
 
 /* Drops the whole, in a finaliser. */

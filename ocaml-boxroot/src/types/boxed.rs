@@ -6,7 +6,7 @@ use super::{Invariant, Made};
 use crate::lock::below_handlers;
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
-use std::alloc::{alloc, Layout};
+use std::alloc::{alloc, handle_alloc_error, Layout};
 use std::any::TypeId;
 use std::cmp::Ordering;
 use std::ffi::{c_char, c_int, c_void};
@@ -162,7 +162,7 @@ impl DomainLock {
         value: T,
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
-        Holder::new(None, value)?.into_box(self, bytes)
+        Holder::new(None, value)?.into_box(self, bytes, ptr::null())
     }
 
     /// As [`alloc_box_owning`](DomainLock::alloc_box_owning), for a value that OCaml can compare,
@@ -185,8 +185,8 @@ impl DomainLock {
         value: T,
         bytes: usize,
     ) -> Result<(Value<'l, OCamlBox<T>>, &'l DomainLock), ConversionError> {
-        self.unmarshal::<T>();
-        Holder::new(Some(Operations::of::<T>()), value)?.into_box(self, bytes)
+        let registered = registered::<T>(self).map_or(ptr::null(), |entry| entry.place);
+        Holder::new(Some(Operations::of::<T>()), value)?.into_box(self, bytes, registered)
     }
 
     /// Tells the collector that the Rust values in OCaml have come to own so many bytes more than
@@ -216,23 +216,22 @@ impl DomainLock {
     ///
     /// As [`alloc_custom`](DomainLock::alloc_custom).
     pub fn unmarshal<T: Custom>(&self) {
-        let Some(marshal) = &T::OPERATIONS.marshal else { return };
-        let (name, id) = (marshal.name, TypeId::of::<T>());
-        if !is_registered(name, id) {
-            // SAFETY: the token proves that the lock is held.
-            unsafe { ffi::obx_unmarshal_boxes(read_held) }
-            register(name, id, read_as::<T>);
-        }
+        registered::<T>(self);
     }
 }
 
 impl<T: 'static> Holder<T> {
-    /// A block that owns the value. The collector may run.
-    fn into_box(self, lock: &mut DomainLock, bytes: usize) -> Made<'_, OCamlBox<T>> {
+    /// A block that owns the value; of a registered type, or NULL. The collector may run.
+    fn into_box(
+        self,
+        lock: &mut DomainLock,
+        bytes: usize,
+        registered: *const c_void,
+    ) -> Made<'_, OCamlBox<T>> {
         let (held, size) = (self.give(), size_of::<Held<T>>().saturating_add(bytes));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
-        // may run. The block owns the `Held` from now on.
-        let raw = unsafe { ffi::obx_alloc_box(held, size) };
+        // may run. The block owns the `Held` from now on. The type is that of the value, or NULL.
+        let raw = unsafe { ffi::obx_alloc_box(held, size, registered) };
         if raw == 0 {
             // SAFETY: there is no block, so the `Held` is nobody's.
             unsafe { Holder::<T>::take_back(held) };
@@ -590,46 +589,48 @@ unsafe fn write_text(text: &str, place: *mut c_char) {
     }
 }
 
-/// Makes a value of its bytes, on the heap.
-type Read = fn(&[u8]) -> Result<*mut c_void, String>;
-
 /// A type that OCaml can unmarshal.
 struct Registered {
     name: &'static str,
     id: TypeId,
-    read: Read,
+    /// What C has of it (`struct obx_type`).
+    place: *const c_void,
     next: Option<&'static Registered>,
 }
 
 /// The type that was registered last. No mutex, which another thread may hold in a fork.
 static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
 
-fn registered() -> Option<&'static Registered> {
+fn last_registered() -> Option<&'static Registered> {
     // SAFETY: NULL, or a `Registered` that is never changed or freed, since it was stored.
     unsafe { REGISTERED.load(Acquire).as_ref() }
 }
 
-/// The type with this name.
-fn find_registered(name: &[u8]) -> Option<&'static Registered> {
-    iter::successors(registered(), |entry| entry.next).find(|entry| entry.name.as_bytes() == name)
-}
-
-/// Whether the type was registered. Panics if another type has its name.
-fn is_registered(name: &str, id: TypeId) -> bool {
-    let entry = find_registered(name.as_bytes());
+/// The type, if it was registered. Panics if another type has its name.
+fn find_registered(name: &str, id: TypeId) -> Option<&'static Registered> {
+    let found = iter::successors(last_registered(), |entry| entry.next).find(|e| e.name == name);
     assert!(
-        entry.is_none_or(|entry| entry.id == id),
+        found.is_none_or(|entry| entry.id == id),
         "boxroot: two types are marshalled by the name {name:?}"
     );
-    entry.is_some()
+    found
 }
 
-fn register(name: &'static str, id: TypeId, read: Read) {
-    assert!(!name.contains('\0'), "boxroot: {name:?} cannot be the name of a type");
-    while !is_registered(name, id) {
-        let next = registered();
+/// The type, registered, if OCaml marshals it.
+fn registered<T: Custom>(lock: &DomainLock) -> Option<&'static Registered> {
+    let (name, id) = (T::OPERATIONS.marshal.as_ref()?.name, TypeId::of::<T>());
+    let mut place: *const c_void = ptr::null();
+    loop {
+        let next = last_registered();
+        let found = find_registered(name, id);
+        if found.is_some() {
+            return found;
+        }
+        if place.is_null() {
+            place = new_place::<T>(lock, name);
+        }
         let before = next.map_or(ptr::null_mut(), |next| ptr::from_ref(next).cast_mut());
-        let entry = Box::into_raw(Box::new(Registered { name, id, read, next }));
+        let entry = Box::into_raw(Box::new(Registered { name, id, place, next }));
         if REGISTERED.compare_exchange(before, entry, AcqRel, Acquire).is_err() {
             // SAFETY: it is from the `Box`, and was not stored: another domain has stored one.
             drop(unsafe { Box::from_raw(entry) });
@@ -637,37 +638,46 @@ fn register(name: &'static str, id: TypeId, read: Read) {
     }
 }
 
-fn read_as<T: Custom>(bytes: &[u8]) -> Result<*mut c_void, String> {
-    let marshal = T::OPERATIONS.marshal.ok_or_else(String::new)?;
-    let value = (marshal.from_bytes)(bytes)?;
-    match Holder::new(Some(Operations::of::<T>()), value) {
-        Ok(holder) => Ok(holder.give()),
-        Err(error) => Err(error.to_string()),
+/// What C has of a type with this name, which is new.
+fn new_place<T: Custom>(_: &DomainLock, name: &str) -> *const c_void {
+    assert!(!name.contains('\0'), "boxroot: {name:?} cannot be the name of a type");
+    let operations = ptr::from_ref(Operations::of::<T>()).cast();
+    // SAFETY: the token proves that the lock is held. The operations are those of the values that
+    // `read_held` makes.
+    let place =
+        unsafe { ffi::obx_unmarshal_boxes(operations, name.as_ptr(), name.len(), read_held::<T>) };
+    if place.is_null() {
+        handle_alloc_error(Layout::for_value(name));
     }
+    place
 }
 
-/// A `Held` of bytes from [`write_held`]. NULL, and a text, if there is none.
+/// A `Held` of bytes that were marshalled. NULL, and a text, if there is none.
 ///
 /// # Safety
 ///
 /// OCaml unmarshals the box. There are as many bytes, and room for a text.
-unsafe extern "C" fn read_held(bytes: *const u8, length: usize, text: *mut c_char) -> *mut c_void {
+unsafe extern "C" fn read_held<T: Custom>(
+    bytes: *const u8,
+    length: usize,
+    text: *mut c_char,
+) -> *mut c_void {
     // SAFETY: there are as many (caller).
     let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
     let mut held = Err(String::new());
-    let mut read = || {
-        let mut parts = bytes.splitn(2, |byte| *byte == 0);
-        let (name, bytes) = (parts.next().unwrap_or(&[]), parts.next().unwrap_or(&[]));
-        held = match find_registered(name) {
-            Some(entry) => (entry.read)(bytes),
-            None => {
-                let name = String::from_utf8_lossy(name);
-                Err(format!("no Rust type {name:?} was registered to be unmarshalled"))
-            }
-        };
-    };
     // SAFETY: OCaml has called (caller).
-    let result = unsafe { guarded(&mut read) };
+    let result = unsafe {
+        guarded(&mut || {
+            if let Some(marshal) = &T::OPERATIONS.marshal {
+                held = (marshal.from_bytes)(bytes).and_then(|value| {
+                    match Holder::new(Some(Operations::of::<T>()), value) {
+                        Ok(holder) => Ok(holder.give()),
+                        Err(error) => Err(error.to_string()),
+                    }
+                })
+            }
+        })
+    };
     result.map_err(str::to_string).and(held).unwrap_or_else(|error| {
         // SAFETY: there is room (caller).
         unsafe { write_text(&error, text) };

@@ -1,12 +1,25 @@
 //! What both libraries have, under different names.
 
 macro_rules! library {
-    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident) => {
+    ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident, $word:ident, $spell:ident) => {
+        use ocaml_boxroot::custom::{Custom, CustomOperations};
         use ocaml_boxroot::markers::OCamlBox;
         use ocaml_boxroot::{AttachError, Boxroot, ConversionError, DomainLock, Function, OCamlInt, OCamlString, ToOCaml, export};
         use std::sync::atomic::{AtomicUsize, Ordering};
 
         static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+        /// A value that OCaml compares and marshals.
+        #[derive(PartialEq, Eq, PartialOrd, Ord)]
+        pub struct Word(String);
+
+        impl Custom for Word {
+            const OPERATIONS: CustomOperations<Word> = CustomOperations::new().compare().marshal(
+                concat!($name, ".word"),
+                |word| Ok(word.0.clone().into_bytes()),
+                |bytes| Ok(Word(String::from_utf8_lossy(bytes).into_owned())),
+            );
+        }
 
         pub struct Owner(Vec<Boxroot<OCamlString>>);
 
@@ -45,6 +58,15 @@ macro_rules! library {
 
             unsafe fn $read(lock, note: OCamlBox<String>) -> Result<OCamlString as String, ConversionError> {
                 Ok(note.get(lock).get().clone())
+            }
+
+            unsafe fn $word(lock, text: OCamlString as String) -> Result<OCamlBox<Word>, ConversionError> {
+                let (word, lock) = lock.alloc_custom(Word(text), 0)?;
+                Boxroot::try_new(lock, word)
+            }
+
+            unsafe fn $spell(lock, word: OCamlBox<Word>) -> Result<OCamlString as String, ConversionError> {
+                Ok(word.get(lock).get().0.clone())
             }
 
             unsafe fn $dropped(_lock, _unit: () as ()) -> Result<OCamlInt as usize, ConversionError> {

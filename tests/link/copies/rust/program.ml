@@ -2,6 +2,7 @@
 type greet = string -> int -> string
 type owner
 type note
+type word
 
 external first_greet : unit -> greet = "first_greet"
 external second_greet : unit -> greet = "second_greet"
@@ -11,6 +12,10 @@ external first_note : string -> note = "first_note"
 external second_note : string -> note = "second_note"
 external first_read : note -> string = "first_read"
 external second_read : note -> string = "second_read"
+external first_word : string -> word = "first_word"
+external second_word : string -> word = "second_word"
+external first_spell : word -> string = "first_spell"
+external second_spell : word -> string = "second_spell"
 external first_dropped : unit -> int = "first_dropped"
 external second_dropped : unit -> int = "second_dropped"
 
@@ -37,3 +42,10 @@ let () =
   if first_read (first_note "one") <> "one" || second_read (second_note "two") <> "two" then failwith "own notes";
   let both = refuses first_read (second_note "two") && refuses second_read (first_note "one") in
   if not (both || Array.mem "static" Sys.argv) then failwith "notes of the other library"
+
+(* OCaml finds the library of a box that it reads, and has one order for all boxes. *)
+let () =
+  let again word : word = Marshal.from_string (Marshal.to_string word []) 0 in
+  let one = first_word "one" and two = second_word "two" in
+  if first_spell (again one) <> "one" || second_spell (again two) <> "two" then failwith "words";
+  if compare one two <> - (compare two one) then failwith "no order"
