@@ -411,6 +411,9 @@ impl<T: Custom> CustomOperations<T> {
     /// 255 bytes of the text. It also sees that if it reads a value of a type of which the program
     /// has neither made a value nor called [`unmarshal`](DomainLock::unmarshal).
     ///
+    /// OCaml does not expect `to_bytes` to fail. If it does, OCaml loses the memory of what it has
+    /// written by then, 8 KB or more.
+    ///
     /// ```
     /// use ocaml_boxroot::custom::{Custom, CustomOperations};
     ///
