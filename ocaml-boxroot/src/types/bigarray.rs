@@ -751,6 +751,10 @@ type Slice<D, A, B, L> = Bigarray<<D as sealed::Sliced>::Slice, A, B, L>;
 ///
 /// Parts share the memory of the whole, and keep it alive. Indices are those of OCaml, from 1 in
 /// `fortran_layout`.
+///
+/// Several domains may make parts of one bigarray at the same time by these functions. OCaml's own
+/// functions may not: where the memory is not Rust's, make the first part before other domains use
+/// them, or OCaml frees the memory too early.
 impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     RootRef<Bigarray<D, A, B, L>>
 {
