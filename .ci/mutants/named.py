@@ -8,8 +8,8 @@
 import concurrent.futures, os, shutil, sys, time
 
 import support
-from programs import (C, OCAMLOPT, VERSION, WORK, build_c_tests, build_rust_tests, compile_all, compile_copy, copy_sources,
-                      limits, link_c_tests, link_rust_tests, run, rust_tests)
+from programs import (C, NEEDS_DEBUG_INFORMATION, OCAMLOPT, VERSION, WORK, build_c_tests, build_rust_tests, compile_all,
+                      compile_copy, copy_sources, limits, link_c_tests, link_rust_tests, run, rust_tests)
 from support import attempt
 
 PATCHES = C / "test/mutants"
@@ -155,7 +155,8 @@ def without_ranges():
     """The tests also pass if each root is marked alone, except for those that need the barrier to be hit."""
     folder = WORK / "slot-by-slot"
     program = link(compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
-    skipped = "barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root", "short_cycles"
+    skipped = ("barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root", "short_cycles",
+               NEEDS_DEBUG_INFORMATION)
     status, output = attempt(program, *(f"--skip {name}" for name in skipped))
     result = [line for line in output.splitlines() if "test result" in line]
     print(f"slot by slot: {output if status else result[0]}")
