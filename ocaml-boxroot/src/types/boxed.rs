@@ -2,11 +2,12 @@
 
 use super::block::made;
 use super::form::{mismatch, Form};
+use super::memory::with_capacity;
 use super::{Invariant, Made};
 use crate::lock::below_handlers;
-use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, OCamlAny, Value};
+use crate::{ffi, ConversionError, DomainLock, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
-use std::alloc::{alloc, handle_alloc_error, Layout};
+use std::alloc::{handle_alloc_error, Layout};
 use std::any::TypeId;
 use std::cmp::Ordering;
 use std::ffi::{c_char, c_int, c_void};
@@ -89,14 +90,9 @@ impl<T: 'static> Holder<T> {
         value: T,
     ) -> Result<Self, ConversionError> {
         let (drop, copy, id) = (drop_held::<T>, &raw const COPY, TypeId::of::<T>());
-        // SAFETY: the layout has a size, because the struct has more than its value.
-        let held = unsafe { alloc(Layout::new::<Held<T>>()) }.cast::<Held<T>>();
-        if held.is_null() {
-            return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
-        }
-        // SAFETY: the memory is new, and has the type's layout.
-        unsafe { held.write(Held { drop, operations, copy, id, value }) };
-        Ok(Holder(held))
+        let mut held = with_capacity(1)?; // of the layout of a `Box`
+        held.push(Held { drop, operations, copy, id, value });
+        Ok(Holder(held.leak().as_mut_ptr()))
     }
 
     /// The value. It stays in its place when the `Held` is given away.
@@ -122,7 +118,7 @@ impl<T: 'static> Holder<T> {
 
 impl<T: 'static> Drop for Holder<T> {
     fn drop(&mut self) {
-        // SAFETY: the `Held` is from `new`, by a `Box`'s allocator, and was not given away.
+        // SAFETY: the `Held` is from `new`, of the layout of a `Box`, and was not given away.
         drop(unsafe { Box::from_raw(self.0) })
     }
 }
