@@ -204,6 +204,9 @@ def c_cmake(folder):
         fail("the shared library is not used")
     consumer("find_package, installed by CMake", f"-DCMAKE_PREFIX_PATH={folder}/cmade")
     consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
+    others = [name for name in run("ar t consumer/boxroot/libboxroot.a").split() if not name.startswith("bxr_")]
+    if others:
+        fail(f"objects in CMake's archive have names that a program may have, too: {others}")
     lists = Path(ROOT, "tests/users/packages/c/CMakeLists.txt").read_text()
     Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.9"))
     status, output = attempt("cmake -S . -B refused", [made])
@@ -255,7 +258,11 @@ def c_stub_library(folder):
     os.chdir("stub_library")
     copy("tests/link/alone/program.ml")
     run("gcc -O2 -fPIC", pkg_config(folder, "cmade", "--cflags"), "-c", ROOT / "tests/link/alone/stubs.c")
+    Path("boxroot.c").write_text("int own_boxroot(void) { return 1; }\n")
+    run("gcc -O2 -fPIC -c boxroot.c")
     run("ar x ../made/lib/libboxroot.a")
+    if "own_boxroot" not in run("nm boxroot.o"):
+        fail("the archive has a boxroot.o, which replaces the program's")
     run(ocaml("ocamlmklib"), "-o program_stubs", sorted(Path().glob("*.o")))
     run(ocaml("ocamlc"), "-dllib dllprogram_stubs.so program.ml -o bytecode")
     run(ocaml("ocamlrun"), "bytecode", timeout=60, env={"CAML_LD_LIBRARY_PATH": "."})
