@@ -379,12 +379,15 @@ test!(
     || {
         let runtime = start();
         DomainLock::with(|lock| {
-            for workers in [1000, 16] {
+            // OCaml 5.0 to 5.2 do not read `d`.
+            let reads_d = !["5.0.", "5.1.", "5.2."].contains(&&env!("OCAML_VERSION")[..4]);
+            let most = if reads_d { 16 } else { 128 };
+            for workers in [1000, most] {
                 let error = Domains::new(lock, workers).unwrap_err();
                 assert!(matches!(error, DomainsError::Refused(_)), "{error:?}");
                 assert!(error.to_string().contains("failed to allocate domain"), "{error}");
             }
-            let domains = Domains::new(lock, 15).unwrap(); // none is left half-made
+            let domains = Domains::new(lock, most - 1).unwrap(); // none is left half-made
             assert_eq!(
                 lock.release(|| domains.map(0..100, |_, n| Done::Ok(n))).unwrap().len(),
                 100

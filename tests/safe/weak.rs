@@ -100,7 +100,7 @@ test!(weak_roots_upgraded_during_marking, forbid(unsafe_code), || {
             let mut kept = Vec::new();
             for (i, weak) in weak.iter().enumerate() {
                 churn_a_little(lock);
-                lock.alloc_string([b'g'; 10_000]).unwrap();
+                lock.alloc_string([b'g'; 40_000]).unwrap();
                 kept.extend(weak.upgrade(lock).map(|root| (i, root)));
             }
             full_major(lock);
