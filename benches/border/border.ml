@@ -10,6 +10,8 @@ let closure () : change = fun n -> n + 1
 let refuse () : unit = failwith "refused"
 let refusal () = refuse
 
+let check right = if not right then failwith "a wrong result"
+
 (* Equal to those of `common.rs`. *)
 let half i = float_of_int i /. 2.
 let item i = { id = i; name = "item " ^ string_of_int i; price = half i; known = i land 1 = 1 }
@@ -20,13 +22,18 @@ let items () = List.init 1000 item
 let mebibyte () = String.make 0x100000 'm'
 let mebibyte_of_bytes () = Bytes.make 0x100000 'm'
 
+(* Without Rust: a bigarray that is garbage at once. *)
+let buffer_of_ocaml n =
+  for _ = 1 to n do
+    let buffer = Bigarray.(Array1.create char c_layout 0x100000) in
+    check (Bigarray.Array1.dim (Sys.opaque_identity buffer) = 0x100000)
+  done
+
 external export_int : int -> int = "border_export_int"
 external export_string : string -> string = "border_export_string"
 external export_record : item -> item = "border_export_record"
 external export_error : int -> int = "border_export_error"
 external export_panic : int -> int = "border_export_panic"
-
-let check right = if not right then failwith "a wrong result"
 
 let export_int n = for i = 1 to n do check (export_int i = i + 1) done
 let export_string n = for _ = 1 to n do check (export_string "a short text" = "a short text") done

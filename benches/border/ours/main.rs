@@ -5,13 +5,15 @@ mod common;
 
 use border::{Item, OCamlItem, Shape};
 use common::{floats, ints, mebibyte, tagged, word, MANY, MEBIBYTE, MMMM, REFUSED, TEXT};
+use ocaml_boxroot::bigarray::{Bigarray, OCamlArray1};
 use ocaml_boxroot::{
     Boxroot, CallError, DomainLock, FromOCaml, OCamlArray, OCamlBytes, OCamlFloat, OCamlInt,
-    OCamlList, OCamlString, Runtime, ToOCaml,
+    OCamlList, OCamlString, Runtime, ToOCaml, WeakRoot,
 };
 use std::error::Error;
 use std::fmt::Debug;
 use std::process::ExitCode;
+use std::sync::Mutex;
 
 ocaml_boxroot::include_bindings!(border: Host, noalloc: Host);
 common::samples!();
@@ -48,6 +50,10 @@ fn main() -> ExitCode {
         export_panic: Ok(border::export_panic(lock, n)?),
         exception: exception(lock, n),
         root: root(lock, n),
+        weak_upgrade: weak_upgrade(lock, n),
+        buffer_to: buffer_to(lock, n),
+        buffer_of_ocaml: Ok(border::buffer_of_ocaml(lock, n as isize)?),
+        buffer_view: buffer_view(lock, n),
     } attach))
 }
 
@@ -67,6 +73,61 @@ fn root(lock: &mut DomainLock, n: usize) -> Answer<()> {
         let root = Boxroot::new(lock, kept.get(lock));
         assert_eq!(root.get(lock).raw(), kept.get(lock).raw());
         root.delete_in(lock);
+    }
+    Ok(())
+}
+
+fn weak_upgrade(lock: &mut DomainLock, n: usize) -> Answer<()> {
+    let kept = border::item_root(lock, 1)?;
+    let weak = WeakRoot::new(lock, &kept)?;
+    for _ in 0..n {
+        let root = weak.upgrade(lock).ok_or("the value is gone")?;
+        assert_eq!(root.get(lock).raw(), kept.get(lock).raw());
+        root.delete_in(lock);
+    }
+    Ok(())
+}
+
+// ---- buffers ----
+
+/// A mebibyte, which comes back when OCaml has collected its bigarray.
+struct Buffer(Vec<u8>);
+
+static BUFFERS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
+
+impl Buffer {
+    fn new() -> Buffer {
+        let used = BUFFERS.lock().expect("no panic").pop();
+        Buffer(used.unwrap_or_else(|| mebibyte().into_bytes()))
+    }
+}
+
+impl AsMut<[u8]> for Buffer {
+    fn as_mut(&mut self) -> &mut [u8] {
+        &mut self.0
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        BUFFERS.lock().expect("no panic").push(std::mem::take(&mut self.0))
+    }
+}
+
+/// Gives a mebibyte to OCaml, and collects it.
+fn buffer_to(lock: &mut DomainLock, n: usize) -> Answer<()> {
+    for _ in 0..n {
+        let root: Boxroot<OCamlArray1<u8>> = Bigarray::from_owner(lock, Buffer::new())?;
+        root.delete_in(lock);
+    }
+    Ok(())
+}
+
+fn buffer_view(lock: &mut DomainLock, n: usize) -> Answer<()> {
+    let root: Boxroot<OCamlArray1<u8>> = Bigarray::from_owner(lock, Buffer::new())?;
+    for _ in 0..n {
+        let cells = root.cells(lock);
+        assert_eq!((cells.len(), cells[MEBIBYTE / 2].get()), (MEBIBYTE, b'm'));
     }
     Ok(())
 }

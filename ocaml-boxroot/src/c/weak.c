@@ -3,6 +3,7 @@
    handlers and finalisers, or raise if out of memory, so those that can are not called. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <caml/mlvalues.h>
@@ -24,10 +25,24 @@ static void set(value ephemeron, value key) {
   (void)caml_ephe_set_key(ephemeron, Val_long(0), key);
 }
 
+/* Whether the runtime may have to clear this key first, or to wait for its promotion. */
+#if defined(Is_last_closinfo) /* OxCaml */
+#define is_unsettled(key) true
+#elif OCAML_VERSION >= 50400
+#define is_unsettled(key) (caml_gc_phase == Phase_sweep_ephe || (key) == caml_ephe_locked)
+#else
+#define is_unsettled(key) (caml_gc_phase == Phase_sweep_ephe)
+#endif
+
 /* As caml_ephe_get_key, which also makes an option. */
 static bool get(value ephemeron, value *key) {
-  if (caml_ephe_check_key(ephemeron, Val_long(0)) == Val_false) return false;
-  *key = Field(ephemeron, CAML_EPHE_FIRST_KEY);
+  atomic_value *place = Op_atomic_val(ephemeron) + CAML_EPHE_FIRST_KEY;
+  *key = atomic_load_explicit(place, memory_order_acquire);
+  if (is_unsettled(*key)) {
+    if (caml_ephe_check_key(ephemeron, Val_long(0)) == Val_false) return false;
+    *key = Field(ephemeron, CAML_EPHE_FIRST_KEY);
+  }
+  if (*key == caml_ephe_none) return false;
 #if OCAML_VERSION >= 50500 || defined(Is_last_closinfo) /* OxCaml */
   if (!caml_marking_started()) return true;
 #endif
