@@ -3,7 +3,7 @@
 
   instructions  Counts the instructions of each measure of benches/border with valgrind, and prints
                 a table. Fails if ours takes 2 % more than in the table of docs/instructions, which
-                UPDATE=1 replaces, and with it the rows in the README.
+                UPDATE=1 replaces.
   times         Compares times. Prints a table, and nothing else.
   programs      Builds the programs. Prints the name of each crate, and the path of its program.
 
@@ -118,17 +118,6 @@ the measures are.
 """
 
 
-def update(text):
-    """Replaces the table, and the rows of the README that have been in it."""
-    readme = Path("README.md")
-    old = TABLE.read_text().splitlines() if TABLE.exists() else []
-    new = {line.split("|")[1]: line for line in text.splitlines()}
-    lines = [new.get(line.split("|")[1], line) if line.startswith("|") and line in old else line
-             for line in readme.read_text().splitlines()]
-    readme.write_text("\n".join(lines) + "\n")
-    TABLE.write_text(head() + text)
-
-
 def compare(found):
     """Fails if ours takes more than in the table of the repository."""
     if not TABLE.exists():
@@ -167,7 +156,7 @@ def instructions(programs):
     text = table("instructions", found)
     say(text)
     if replaces:
-        update(text)
+        TABLE.write_text(head() + text)
     else:
         compare(found)
 
