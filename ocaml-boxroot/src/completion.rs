@@ -143,7 +143,8 @@ impl CompletionQueue {
     /// # Examples
     ///
     /// ```
-    /// use ocaml_boxroot::{CallError, CompletionQueue};
+    /// use ocaml_boxroot::completion::CompletionQueue;
+    /// use ocaml_boxroot::CallError;
     ///
     /// # mod web {
     /// #     use ocaml_boxroot::completion::{Cancel, Resolve};

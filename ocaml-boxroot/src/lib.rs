@@ -108,8 +108,6 @@ mod value;
 mod weak;
 
 pub use boxroot::{Boxroot, RootRef};
-#[doc(inline)]
-pub use completion::{Completion, CompletionQueue};
 pub use domains::Domains;
 pub use error::{
     AttachError, ConversionError, ConversionErrorKind, Error, ShutdownError, StartError,

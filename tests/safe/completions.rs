@@ -5,13 +5,13 @@
 use crate::futures::{block_on, poll};
 use crate::support::process::in_a_child;
 use crate::support::safe::*;
-use ocaml_boxroot::completion::{Cancel, OCamlFuture, Resolve};
+use ocaml_boxroot::completion::{Cancel, Completion, CompletionQueue, OCamlFuture, Resolve};
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::exceptions::{Failure, NotFound};
 use ocaml_boxroot::markers::OCamlException;
 use ocaml_boxroot::{
-    AttachError, Boxroot, CallError, Completion, CompletionQueue, ConversionError, DomainLock,
-    Exception, FromOCaml, Function, OCamlInt, OCamlString, RootRef, ToOCaml, Value,
+    AttachError, Boxroot, CallError, ConversionError, DomainLock, Exception, FromOCaml, Function,
+    OCamlInt, OCamlString, RootRef, ToOCaml, Value,
 };
 use std::future::Future;
 use std::os::fd::AsRawFd;

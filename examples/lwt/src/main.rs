@@ -7,7 +7,8 @@
 #![forbid(unsafe_code)]
 
 use app::{OCamlCancel, OCamlResolve};
-use ocaml_boxroot::{Boxroot, CompletionQueue, DomainLock, OCamlInt, RootRef, Runtime, ToOCaml};
+use ocaml_boxroot::completion::CompletionQueue;
+use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, RootRef, Runtime, ToOCaml};
 use std::error::Error;
 use std::future::Future;
 use std::os::fd::AsRawFd;
