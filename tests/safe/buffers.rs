@@ -158,8 +158,8 @@ test!(buffers_with_parts_in_domains, forbid(unsafe_code), ocaml = 5, || {
         full_major(lock);
         assert_eq!((live(), all.cells(lock)[4].get()), (1, 4.));
         drop(all);
-        // On OCaml 5.1 a domain that was joined ends late, while others collect without a pause, and
-        // has its garbage until then.
+        // On OCaml 5.1 a domain that was joined ends late, while others collect without a pause,
+        // and has its garbage until then.
         while live() > 0 {
             full_major(lock);
             lock.release(std::thread::yield_now);

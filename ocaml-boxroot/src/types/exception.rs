@@ -414,7 +414,7 @@ pub enum CallError {
     /// OCaml has registered no function, or no exception, under this name: the module that does so
     /// is not linked, or is not initialised yet, or the name is misspelt.
     NotRegistered(Box<str>),
-    /// The promise that [`CompletionQueue::call`](crate::completion::CompletionQueue::call) waits for is never
+    /// The promise that [`call`](crate::completion::CompletionQueue::call) waits for is never
     /// resolved: OCaml has dropped what would resolve it, or the queue was closed, by
     /// [`close`](crate::completion::CompletionQueue::close) or by a shutdown.
     Unresolved,
