@@ -12,6 +12,7 @@ use crate::{ffi, AttachError, Boxroot, DomainLock, Function};
 use ocaml_boxroot_sys::uses;
 use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::ffi::CString;
 use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -62,10 +63,10 @@ use std::time::Instant;
 /// `exit` and the end of the process wait for neither. In the child of a fork, the workers of the
 /// parent are missing: all functions return [`Forked`](AttachError::Forked) there.
 ///
-/// # Stacks
+/// # Threads
 ///
 /// A worker's thread has the system's default size of stack (`ulimit -s`, usually 8 MiB), as
-/// OCaml's domains have.
+/// OCaml's domains have. Its name is `ocaml-worker 1` and so on.
 ///
 /// # Examples
 ///
@@ -184,7 +185,7 @@ impl Domains {
     fn start_thread(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
         let pool = Arc::clone(&self.pool);
         let (sender, attached) = mpsc::channel();
-        let builder = thread::Builder::new().name("ocaml-worker".into()).stack_size(8 << 20);
+        let builder = thread::Builder::new().stack_size(8 << 20);
         let started = builder.spawn(move || {
             // `new` has a use, for whose end a shutdown may wait that has paused other uses.
             let result = Acquired::unpaused().map(drop);
@@ -852,7 +853,10 @@ impl Pool {
             return; // `new` has failed, and does not wait for this worker
         }
         state.workers += 1;
+        let name = CString::new(format!("ocaml-worker {}", state.workers)).unwrap_or_default();
         drop(state);
+        // SAFETY: it ends with a NUL. 127 workers at most.
+        unsafe { ffi::obx_name_thread(name.as_ptr()) };
         WORKER.set(Some(Worker(Arc::clone(self))));
         self.has_changed.notify_all();
         while let Some(run) = self.next() {

@@ -128,11 +128,13 @@ pub fn is_started() -> bool {
 }
 
 // `c/thread_name.c`.
-#[cfg(feature = "debug-checks")]
 extern "C" {
     /// The number that the system gives this thread, and its name, which ends with a NUL. Any
     /// thread, at any time.
+    #[cfg(feature = "debug-checks")]
     pub fn obx_thread(name: &mut [u8; 16]) -> u64;
+    /// Gives this thread a name of 15 bytes at most.
+    pub fn obx_name_thread(name: *const c_char);
 }
 
 // `c/threads.c`.

@@ -10,7 +10,7 @@ use ocaml_boxroot::exceptions::Failure;
 use ocaml_boxroot::markers::{Elements, OCamlSeq};
 use ocaml_boxroot::raw::DomainLockExt;
 use ocaml_boxroot::{
-    ocaml_functions, ocaml_type, AttachError, Boxroot, DomainLock, Function, OCamlArray,
+    ocaml_functions, ocaml_type, AttachError, Boxroot, DomainLock, Domains, Function, OCamlArray,
     OCamlFloat, OCamlInt, OCamlList, OCamlString, Runtime, ToOCaml, Value,
 };
 use ocaml_boxroot_sys as sys;
@@ -373,4 +373,33 @@ test!(deadlock_by_a_mutex, || {
         });
         thread.unwrap().join().unwrap();
     });
+});
+
+// The workers of a pool are named, because each has a lock of its own.
+test!(deadlock_beside_a_pool, ocaml = 5, || {
+    let _runtime = Runtime::start().unwrap();
+    let mut stderr = stderr();
+    let here = line!() + 1;
+    let (thread, task) = DomainLock::with(|lock| {
+        let domains = Domains::new(lock, 2).unwrap();
+        let (began, has_begun) = mpsc::channel();
+        let (end, has_ended) = mpsc::channel::<()>();
+        let task = domains.spawn(move |_lock| {
+            began.send(()).unwrap();
+            let _ = has_ended.recv();
+            Ok::<_, AttachError>(())
+        });
+        lock.release(|| has_begun.recv()).unwrap();
+        let wait = || DomainLock::with(|_| ()).unwrap();
+        let thread = thread::Builder::new().name("loader".to_string()).spawn(wait).unwrap();
+        let [waits, holds, also_holds] = three_lines(&mut stderr);
+        assert_names(&waits, " `loader` has waited for OCaml's lock", here + 10);
+        assert_names(&holds, " `main` has been attached", here);
+        assert!(also_holds.contains(" `ocaml-worker "), "{also_holds}");
+        drop(end); // a collection would wait for the worker's domain
+        (thread, task)
+    })
+    .unwrap();
+    thread.join().unwrap();
+    task.join().unwrap();
 });

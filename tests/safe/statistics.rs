@@ -3,7 +3,7 @@
 use crate::support::exported::Run;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::{profile, stats, trim, write_profile};
-use ocaml_boxroot::{Boxroot, DomainLock, OCamlInt, Value};
+use ocaml_boxroot::{AttachError, Boxroot, DomainLock, Domains, OCamlInt, Value};
 use std::thread;
 
 test!(trimming, || {
@@ -36,6 +36,23 @@ test!(leaks_are_in_the_profile, || {
         assert!(write_profile(&read_only, 0).is_err());
         std::fs::remove_file(&path).unwrap();
     })
+});
+
+test!(roots_of_jobs_are_in_the_profile, || {
+    let path = std::env::temp_dir().join(format!("boxroot-jobs-{}", std::process::id()));
+    profile(1);
+    let domains = with_ocaml(|lock| Domains::new(lock, 2).unwrap());
+    let forget = |lock: &mut DomainLock, i| {
+        std::mem::forget(Boxroot::<OCamlInt>::new(lock, Value::int(i)));
+        Ok::<_, AttachError>(())
+    };
+    domains.map(0..1000, forget).unwrap();
+    write_profile(std::fs::File::create(&path).unwrap(), 0).unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    // Besides: roots of the pool's own.
+    let live = text.strip_prefix("heap profile: ").and_then(|text| text.split(':').next());
+    assert!((1000..1010).contains(&live.unwrap().parse().unwrap()), "{text}");
 });
 
 test!(statistics_without_the_lock, || {

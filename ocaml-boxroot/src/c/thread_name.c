@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The number and the name of a thread, for reports. Rust's `thread::current` also has them, but it
-   panics in the destructors of thread-specific keys, which may attach. */
+   panics in the destructors of thread-specific keys, which may attach. And it has none for a thread
+   that OCaml made. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -29,4 +30,15 @@ uint64_t obx_thread(char name[16]) {
 #endif
   name[15] = 0;
   return number;
+}
+
+/* Gives this thread a name of 15 bytes at most. */
+void obx_name_thread(char const *name) {
+#if defined(__linux__)
+  (void)prctl(PR_SET_NAME, name);
+#elif defined(__APPLE__)
+  (void)pthread_setname_np(name);
+#else
+  (void)name;
+#endif
 }
