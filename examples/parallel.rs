@@ -1,6 +1,7 @@
 //! A pool of OCaml's domains: how much faster two workers are than one, for OCaml code that only
-//! computes and for code that allocates (`ocaml/parallel.ml`), and how long an empty job takes.
-//! Both pools work in turn, and the best times count.
+//! computes and for code that allocates (`ocaml/parallel.ml`), how long an empty job takes, and how
+//! long a minor collection takes while workers are idle. The pools work in turn, and the best times
+//! count.
 //!
 //! Run it: `cargo run --release --example parallel`
 
@@ -17,6 +18,8 @@ ocaml_functions! {
         fn fib(n: OCamlInt as i64) -> OCamlInt as i64 = "parallel.fib";
         /// `allocate : int -> int`
         fn allocate(rounds: OCamlInt as i64) -> OCamlInt as i64 = "parallel.allocate";
+        /// `collect : int -> unit`, so many minor collections
+        fn collect(times: OCamlInt as i64) = "parallel.collect";
     }
 }
 
@@ -71,6 +74,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     one.join()?;
     two.join()?;
+
+    const COLLECTIONS: i64 = 1000;
+    for workers in [1, 3, 7, 15] {
+        let idle = DomainLock::attach(|lock| Domains::new(lock, workers))?;
+        let collect = || DomainLock::attach(|lock| collect(lock, COLLECTIONS));
+        let [all] = best_times([&idle], |_| collect())?;
+        let each = all.as_secs_f64() * 1e6 / COLLECTIONS as f64;
+        report.push(format!("a collection beside {} idle workers: {each:.1} µs", idle.workers()));
+        idle.join()?;
+    }
     runtime.shutdown()?;
     println!("{}", report.join("; "));
     Ok(())

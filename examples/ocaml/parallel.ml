@@ -12,6 +12,9 @@ let allocate rounds =
   in
   List.fold_left ( + ) 0 sizes
 
+let collect times = for _ = 1 to times do Gc.minor () done
+
 let () =
   Callback.register "parallel.fib" fib;
-  Callback.register "parallel.allocate" allocate
+  Callback.register "parallel.allocate" allocate;
+  Callback.register "parallel.collect" collect
