@@ -3,6 +3,7 @@
 use crate::futures::block_on;
 use crate::support::process::in_a_child;
 use crate::support::safe::*;
+use crate::threads::memory;
 use ocaml_boxroot::debug::stats;
 use ocaml_boxroot::domains::{DomainsError, Task};
 use ocaml_boxroot::runtime::Users;
@@ -837,12 +838,33 @@ test!(pool_that_is_dropped_in_its_own_job, forbid(unsafe_code), || {
     }
 });
 
+/// How often; the variable replaces the number, for longer runs (docs/testing.md).
+fn times(variable: &str, number: usize) -> usize {
+    std::env::var(variable).map_or(number, |text| text.parse().unwrap())
+}
+
+// Twice as many jobs take no more memory.
+test!(pool_jobs_leave_no_memory, forbid(unsafe_code), || {
+    let domains = pool(2);
+    let run_jobs = || {
+        for _ in 0..times("JOBS", 100_000) / 2 {
+            domains.run(|lock| Done::Ok(drop(string(lock, "x")))).unwrap();
+        }
+        memory()
+    };
+    let before = run_jobs();
+    let after = run_jobs();
+    assert!(after < before + (4 << 20), "{before} bytes, then {after}");
+    domains.join().unwrap();
+    assert_no_roots();
+});
+
 test!(pools_come_and_go, forbid(unsafe_code), || {
     let runtime = start();
     pool(2).join().unwrap();
     wait_until(|| threads() <= 4);
     let before = threads();
-    for n in 0..100 {
+    for n in 0..times("POOLS", 100) {
         let domains = pool(2);
         let task = domains.spawn(move |_| Done::Ok(n));
         match n % 2 {
