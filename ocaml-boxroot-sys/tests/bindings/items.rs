@@ -211,7 +211,7 @@ fn rustc_says_why_an_item_is_left_out() {
     let program = "ocaml_boxroot::include_bindings!(); pub fn wrong() { PATH }";
     for (path, why) in [
         ("x::load(\"\")", "its result is of any type"),
-        ("x::f::g()", "a functor"),
+        ("x::f::g()", "a functor: apply it in a module of yours, and bind that"),
         ("let _ = x::Any;", "a GADT"),
     ] {
         let program = program.replace("PATH", path);
@@ -578,7 +578,7 @@ fn modules() {
     ]);
     let one = modules.bind("module x");
     one.has(&[
-        "// module F // is left out: a functor",
+        "// module F // is left out: a functor: apply it in a module of yours, and bind that",
         "pub fn add(archive: OCamlT, again: super::OCamlAgain) -> OCamlT as Boxroot<OCamlT> = \"X.Archive.add#DIGEST\"",
         "pub mod deep { use ::ocaml_boxroot::{Boxroot}; // val up : X.Archive.t",
         "pub fn up -> super::OCamlT as Boxroot<super::OCamlT> =",
@@ -686,7 +686,7 @@ fn other_names_of_modules() {
         "// module None = X.Empty // is left out: nothing of X.Empty is bound",
         "// module O = Other // is left out: `bind(\"other\")` binds it",
         "// module P = Other.Part // is left out: `bind(\"other\")` binds it",
-        "// module F = Stdlib__Map.Make // is left out: a functor",
+        "// module F = Stdlib__Map.Make // is left out: a functor: apply it in a module of yours, and bind that",
     ]);
     modules.bind("module x module other").has(&[
         "// module O = Other pub use super::other as o;",

@@ -149,7 +149,7 @@ let bound (r : Reader.t) taken name =
   | Some s ->
     let rust, comment = module_name taken ~wanted:(Names.snake own) ("module " ^ name) in
     raw r ~base:name path ~name:rust ~comment ~rust_path:[ rust ] ~qualified:(Compat.uncapitalize own) s
-  | None -> failwith (Printf.sprintf "module %s is a functor" name)
+  | None -> failwith (Printf.sprintf "module %s is a functor: apply it in a module of yours, and bind that" name)
 
 (* The modules that have files. *)
 let rec files raw =
@@ -329,6 +329,8 @@ let exception_ r selection raw id extension comment =
     exception_comment = comment; exception_doc = documentation selection "exception" (Path.name path); exception_derives = [] }
 
 (* `is_external symbol`: whether Rust provides it, so that Rust has no function that calls it. *)
+let functor_ = "a functor: apply it in a module of yours, and bind that"
+
 let rec items (r : Reader.t) selection ~is_external ~externals raw =
   let left_out ?(missed = []) what why = [ Left_out { what; why; missed } ] in
   let missed name = [ Printf.sprintf "pub mod %s {}" (Names.snake name) ] in
@@ -366,7 +368,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
          if is_excluded target then left_out "its functions take and make values of any type"
          else if not (has_interface r target) then
            left_out "it has no interface (.cmi): it is private, or was not compiled before the bindings"
-         else if signature_of r target = None then left_out "a functor"
+         else if signature_of r target = None then left_out functor_
          else
            let file = Ident.name (Path.head target) in
            let is_own = Path.same (Path.Pident (Path.head target)) (Path.Pident (Path.head raw.path)) in
@@ -374,7 +376,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
              if is_own then Printf.sprintf "nothing of %s is bound" (Path.name target)
              else Printf.sprintf "`bind(\"%s\")` binds it" (Compat.uncapitalize file) in
            [ Again { again = Names.snake name; of_module = Path.name target; again_comment = what; otherwise; found_at = None } ]
-       | None, Mty_functor _ -> left_out ~missed:(missed name) ("module " ^ name) "a functor"
+       | None, Mty_functor _ -> left_out ~missed:(missed name) ("module " ^ name) functor_
        | None, _ -> left_out ~missed:(missed name) ("module " ^ name) "an unknown signature")
     | _ -> [] in
   let items = List.concat_map item raw.signature in
