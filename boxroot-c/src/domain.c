@@ -194,8 +194,8 @@ static void make_young(struct bxr_domain *domain) {
   domain->listed.count = 0;
 }
 
-/* Moves the current pool's free list to head.free, which is empty. False if the pool has no free
-   slot. */
+/* Moves the current pool's free list to head.free, which must be empty. False if the pool has no
+   free slot. */
 static bool take_free_slots(struct bxr_domain *domain) {
   BXR_ASSERT(domain->head.free == BXR_NO_SLOT);
   if (!bxr_pool_has_free_slot(domain->current)) return false;

@@ -5,8 +5,8 @@
 
    A plain name cannot tell the flavour of its callers. So in the checked flavour it is hidden:
    callers reach it only from the executable or shared object that contains this copy of the
-   library. If it were visible, those in other shared objects, which have a copy of the plain
-   flavour, would get handles of this one. */
+   library. If it were visible, callers in other shared objects, which have a copy of the plain
+   flavour, would get handles of this copy. */
 #include "core.h"
 
 char const bxr_flavour = 0;

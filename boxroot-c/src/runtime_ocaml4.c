@@ -281,7 +281,7 @@ static void (*previous_marking_ended)(void);
 
 /* `progress` sums, over the slices of this cycle, the share of a cycle that each was asked to do.
    `expected` is its value at the end of a cycle without copies, as the last unforced cycle showed
-   (0.6, sweeping alone, at first). */
+   (initially 0.6, for sweeping alone). */
 static double progress, expected = 0.6;
 static void (*previous_slice_begins)(void);
 

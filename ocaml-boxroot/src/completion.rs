@@ -27,11 +27,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-/// A function of OCaml's that takes the result of a promise, `('a, exn) result -> unit`, as
+/// An OCaml function that takes the result of a promise: `('a, exn) result -> unit`, as
 /// `Lwt.wakeup_later_result` and `Eio.Promise.resolve` do.
 pub type Resolve<T> = Function<(Result<T, OCamlException>,), ()>;
 
-/// A function of OCaml's that cancels a promise, `unit -> unit`.
+/// An OCaml function that cancels a promise: `unit -> unit`.
 pub type Cancel = Function<(), ()>;
 
 /// Promises between Rust and a scheduler of OCaml's, such as Lwt or Eio.

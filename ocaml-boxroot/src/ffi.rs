@@ -139,7 +139,7 @@ extern "C" {
 
 // `c/threads.c`.
 extern "C" {
-    /// Looks whether the program has the threads library.
+    /// Checks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread
     /// first if need be. Returns 0 if this thread holds the lock now, [`NO_THREADS`], or another

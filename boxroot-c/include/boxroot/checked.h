@@ -47,8 +47,8 @@ bool bxr_check_get_ref(boxroot r, struct bxr_site site, value const **found, cha
 bool bxr_check_delete(boxroot r, struct bxr_site site, char *text);
 bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, char *text);
 
-/* Calls `each` for each site that created roots which are live, with their number, the largest
-   number first. Does nothing if memory is short. */
+/* Calls `each` for every site that created roots still live, and passes the number of those roots.
+   The site with the most comes first. Does nothing if memory is short. */
 void bxr_check_leaks(void (*each)(void *context, struct bxr_site site, size_t live), void *context);
 
 /* Writes FILE:LINE, or OBJECT+OFFSET of an address, which addr2line reads. */

@@ -47,10 +47,10 @@ void boxroot_stats(struct boxroot_stats *s, size_t size);
 /* Prints boxroot_stats to standard output. */
 void boxroot_print_stats(void);
 
-/* Gives the memory of the calling domain's empty pools back, and returns how many bytes. Memory is
-   also given back gradually without this call. Empty pools that the collector may still be visiting
-   are kept until the next major collection starts. If the system's pages are larger than pools, the
-   pools that share a page are given back when all of them are empty.
+/* Gives back the memory of the calling domain's empty pools, and returns its size in bytes. Memory
+   is also given back gradually without this call. Empty pools that the collector may still be
+   visiting are kept until the next major collection starts. If the system's pages are larger than
+   pools, the pools that share a page are given back when all of them are empty.
    Lock: required; without it, nothing happens. Nothing happens either on a thread that has not made
    or modified a root, called boxroot_domain_self or collected garbage (OCaml 5), or if the library
    cannot tell whether this thread holds the lock (OCaml 4). Threads of the Thread module, except

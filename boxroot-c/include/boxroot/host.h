@@ -99,10 +99,10 @@ void bxr_runtime_gone(void);
 /* Whether bxr_runtime_gone was called. Then lists of pools do not change any more. Any thread. */
 bool bxr_is_gone(void);
 
-/* Keeps the shared object that contains this address in the process, as the library keeps its own
-   when it is loaded. For code that uses the library and that OCaml will call. Any thread, at any
-   time. It is best called from a constructor, which has the dynamic linker's lock already;
-   elsewhere it may wait for that lock. */
+/* Keeps the shared object that contains this address loaded until the process ends. The library
+   does the same for its own shared object, when that is loaded. For code that uses the library and
+   that OCaml will call. Any thread, at any time. It is best called from a constructor, which has
+   the dynamic linker's lock already; elsewhere it may wait for that lock. */
 void bxr_pin(void const *address);
 
 #ifdef __cplusplus

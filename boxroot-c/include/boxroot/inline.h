@@ -39,7 +39,7 @@ struct bxr_pool_head {
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
-/* Matches no pool's start; and it is not 0, so that NULL does not match it either. */
+/* Equals no pool's start, and is not 0, which is what NULL would compare as. */
 #define BXR_NO_POOL ((uintptr_t)1)
 
 /* The start of a domain's record. Owner: the domain, under its lock. */

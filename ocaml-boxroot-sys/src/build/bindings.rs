@@ -1,4 +1,5 @@
-//! Rust bindings to OCaml modules: of a [`Program`], and of a program that another build compiles.
+//! Rust bindings to the OCaml modules of a [`Program`], or of a program that another build
+//! compiles.
 
 use super::c_libraries::Library;
 use super::generator::{capitalized, uncapitalized, Selection};
@@ -201,7 +202,8 @@ options! {
     /// capital letter is for a type or an exception. Modules keep their names.
     rename("--rename", item, rust_name);
 
-    /// Gives an OCaml type of a bound module no Rust type: Rust has only roots of its values.
+    /// Leaves an OCaml type of a bound module without a Rust type: Rust has only roots of its
+    /// values.
     opaque("--opaque", ocaml_type);
 
     /// Gives the Rust type of an OCaml type, or of an exception, an attribute, or gives one to a
@@ -296,9 +298,9 @@ impl Bindings {
         self
     }
 
-    /// Binds a module. Its name is that of its file `.cmi`: `Foo__Bar` for the module `Bar` of the
-    /// dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is
-    /// `bar`. `Foo` binds the whole library, as code outside of it sees it.
+    /// Binds a module. The name is that of the module's `.cmi` file: `Foo__Bar` for the module
+    /// `Bar` of the dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In
+    /// Rust it is `bar`. `Foo` binds the whole library, as code outside of it sees it.
     pub fn module(mut self, name: &str) -> Bindings {
         // dune's module of aliases, `Foo__`, is a name of its own.
         if let Some(end) = name.trim_end_matches("__").rfind("__") {

@@ -205,7 +205,7 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     Ok(program)
 }
 
-/// The name of a module, by that of its file.
+/// The name of the module whose file has this name.
 pub(super) fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())

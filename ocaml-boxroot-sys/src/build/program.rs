@@ -64,8 +64,8 @@ impl Program {
     /// Adds an installed OCaml library, and the libraries that it needs, under the name that
     /// `ocamlfind` and dune know it by: `yojson`, `foo.bar`. It is found by its file `META`: in the
     /// folders of [`package_dir`](Program::package_dir), in the folders that `OCAMLPATH` names, and
-    /// beside OCaml, where opam and Debian install libraries. The linker finds the C libraries that
-    /// it needs as for any program, shared (`.so`) or as archives (`.a`).
+    /// beside OCaml, where opam and Debian install libraries. The C libraries that it needs are
+    /// found by the linker, as for any program, either shared (`.so`) or as archives (`.a`).
     pub fn package(mut self, name: &str) -> Program {
         self.packages.push(name.to_string());
         self

@@ -52,8 +52,8 @@ pub struct Runtime(());
 static SHARED: Runtime = Runtime(());
 
 impl Runtime {
-    /// Starts the runtime, which initialises the OCaml modules that are linked into the program,
-    /// and releases its lock. OCaml sees a program without arguments; see
+    /// Starts the runtime and releases OCaml's lock. Starting initialises the OCaml modules that
+    /// are linked into the program. OCaml sees a program without arguments; see
     /// [`builder`](Runtime::builder).
     ///
     /// The thread that calls this may end before the runtime is shut down. If the OCaml program
@@ -131,13 +131,14 @@ impl Runtime {
     /// which this function does not see. Their threads must not use OCaml any more.
     ///
     /// While the `at_exit` functions run, other Rust threads cannot attach any more
-    /// ([`TornDown`](crate::AttachError::TornDown)). The `at_exit` functions, and OCaml's other
-    /// threads, for which they may wait, can still call Rust functions. Afterwards OCaml's threads
-    /// block on the lock forever, including those that an `at_exit` function left in a Rust
-    /// function; a mutex that such a function locked stays locked. Domains spawned but not joined
-    /// by `at_exit` functions block at their next collection. There a new call of Rust fails with
-    /// the exception `Failure`; in a call that began earlier, operations that need memory fail as
-    /// after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that says so).
+    /// ([`TornDown`](crate::AttachError::TornDown)). The `at_exit` functions can still call Rust
+    /// functions, and so can OCaml's other threads, for which the `at_exit` functions may wait.
+    /// Afterwards OCaml's threads block on the lock forever, including those that an `at_exit`
+    /// function left in a Rust function; a mutex that such a function locked stays locked. Domains
+    /// spawned but not joined by `at_exit` functions block at their next collection. There a new
+    /// call of Rust fails with the exception `Failure`; in a call that began earlier, operations
+    /// that need memory fail as after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a
+    /// panic that says so).
     ///
     /// # Errors
     ///

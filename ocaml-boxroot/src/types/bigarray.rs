@@ -70,8 +70,8 @@ pub type OCamlArray2<E, L = CLayout> = Bigarray<Array2, Ocaml<E>, Elt<E>, L>;
 pub type OCamlArray3<E, L = CLayout> = Bigarray<Array3, Ocaml<E>, Elt<E>, L>;
 
 /// The type of OCaml's bigarrays of any number of dimensions: `Bigarray.Genarray.t`. The parameters
-/// are those of [`OCamlArray1`]. OCaml's functions, such as `genarray_of_array2` and
-/// `array2_of_genarray`, make one type of the other.
+/// are those of [`OCamlArray1`]. OCaml functions such as `genarray_of_array2` and
+/// `array2_of_genarray` convert between this type and those with a fixed number of dimensions.
 ///
 /// ```
 /// use ocaml_boxroot::bigarray::OCamlGenarray;

@@ -22,9 +22,10 @@ use std::marker::PhantomData;
 /// Rust function, and drops it on any thread when it is garbage, as it drops an
 /// [`OCamlBox`](crate::markers::OCamlBox). OCaml may call it on any thread, on several threads at
 /// once, and again while a call is running. The Rust function gets the token and roots of the
-/// arguments; that of `from_rust_converting` gets Rust values, whose types are in its signature. It
-/// returns a root, or a Rust value that is [`ToOCaml`](crate::ToOCaml) the result's type, or an
-/// error, which OCaml sees as with [`export!`](crate::export!).
+/// arguments; one given to `from_rust_converting` gets, instead of roots, Rust values of the types
+/// in its own signature. The function returns a root, or a Rust value that is
+/// [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which OCaml sees as with
+/// [`export!`](crate::export!).
 ///
 /// The function's type is written before `from_rust`, and functions of OCaml take roots and no Rust
 /// closures, because rustc finds the types of a closure's arguments in a bound `Fn` only, which

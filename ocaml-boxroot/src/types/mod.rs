@@ -95,9 +95,10 @@ mod tuple;
 
 pub use exception::{CallError, Exception};
 
-/// The *markers*: Rust types that only name types of OCaml, for [`Value<'l, T>`](crate::Value) and
-/// [`Boxroot<T>`](crate::Boxroot); and related types. The most common ones are also in the root of
-/// the crate, and those of bigarrays in [`bigarray`](crate::bigarray).
+/// The *markers*: Rust types that merely stand for OCaml types, as the `T` of
+/// [`Value<'l, T>`](crate::Value) and [`Boxroot<T>`](crate::Boxroot); and related types. The most
+/// common ones are also in the root of the crate, and those of bigarrays in
+/// [`bigarray`](crate::bigarray).
 ///
 /// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as
 /// markers: `()`, `bool`, `Option<A>`, `Result<A, B>` and `(A, B)`.

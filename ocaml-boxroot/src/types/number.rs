@@ -411,7 +411,7 @@ macro_rules! floats {
 }
 
 floats! {
-    /// The nearest number. One that is too large, and not infinite, returns
+    /// The nearest number. A finite number that is too large for an `f32` returns
     /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
     f32: |x| f64::from(*x), |x| Some(x as f32).filter(|near| near.is_finite() || !x.is_finite());
     /// Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`. A number that is negative, too

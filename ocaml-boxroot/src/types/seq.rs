@@ -15,7 +15,7 @@ marker! {
     /// maps, hash tables, queues and others. They are copied at once.
     ///
     /// OCaml computes an element when it is asked for, each time again, and may raise an exception.
-    /// Iterating needs the token as `&mut`, and gives results.
+    /// Iterating needs the token as `&mut`, and yields a `Result` for each element.
     ///
     /// ```no_run
     /// use ocaml_boxroot::markers::OCamlSeq;

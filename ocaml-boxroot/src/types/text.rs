@@ -30,8 +30,8 @@ impl Short {
     }
 }
 
-/// Adds to a short text, which has the additions when [`done`](Writer::done) is called. `None` if
-/// the text cannot take a part.
+/// Appends to a short text, whose length changes only when [`done`](Writer::done) is called. `None`
+/// if the text cannot take a part.
 pub(super) struct Writer<'a> {
     text: &'a mut Short,
     /// The bytes before are ASCII.

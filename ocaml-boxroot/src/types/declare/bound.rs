@@ -6,8 +6,8 @@
 ///
 /// * `record`, `flat` (a record in the flat form of floats): `OCamlPoint for Point { 0 x:
 ///   OCamlFloat, 1 y: OCamlFloat }`.
-/// * `unboxed`: the same with one field, or one constructor with one part, followed by whether it
-///   is represented as a float.
+/// * `unboxed`: one field, written as for `record`, or one constructor with one part; then whether
+///   the type is represented as a float.
 /// * `variant`: `Leaf = 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or
 ///   `Node block 1 { 0 label: T }` a block with that tag, ``A tagged 65 (0 a: T)`` a constructor of
 ///   a polymorphic variant with that hash and an argument.

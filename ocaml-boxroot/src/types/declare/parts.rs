@@ -219,7 +219,7 @@ fn is_tagged(value: Value<'_, OCamlAny>) -> bool {
     }
 }
 
-/// The parts of a value that is of that constructor: they are in this value.
+/// The parts of a value of that constructor. The field `parts` is the value that holds them.
 pub struct Parts<'l, M, const CONSTRUCTOR: isize> {
     parts: Value<'l, OCamlAny>,
     _type: PhantomData<M>,
