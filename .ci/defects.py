@@ -10,7 +10,7 @@ another status than 0). "By chance" means that a run may miss it. "Compile:" has
 "Memory:" has a limit in KiB. A program that names Domain or Effect is for OCaml 5. NAME_stubs.c, NAME_lexer.mll and
 NAME_parser.mly belong to NAME.ml.
 """
-import os, platform, re, shutil, sys
+import contextlib, os, platform, re, shutil, signal, sys
 from pathlib import Path
 from support import ROOT, attempt, fail, run, say, scratch
 
@@ -59,10 +59,12 @@ def cell(name, version, tools):
         return "–"
     with scratch():
         compiled(name, tools, fields.get("Compile", "").split())
-        limit = f"ulimit -c 0; ulimit -v {fields.get('Memory', 'unlimited')}; exec ./program"
+        limit = f"ulimit -c 0; ulimit -v {fields.get('Memory', 'unlimited')}; echo $$ >group; exec ./program"
         variables = dict(part.split("=", 1) for part in fields.get("Run", "").split())
         seconds = 10 if fields["Effect"] == "hang" else 120
-        status, output = attempt("bash -c", [limit], timeout=seconds, env=variables)
+        status, output = attempt("bash -c", [limit], timeout=seconds, env=variables, start_new_session=True)
+        with contextlib.suppress(ProcessLookupError):  # none of its children is left
+            os.killpg(int(Path("group").read_text()), signal.SIGKILL)
     effect = "hang" if status is None else "crash" if status < 0 else "wrong" if status else None
     if effect and effect not in fields["Effect"].split():
         fail(f"{name} on {version}: {effect} ({status}), which its first comment does not name\n{output}")
