@@ -1,4 +1,4 @@
-(* Seen: 5.3-5.5. Effect: crash. Memory: 1400000. *)
+(* Seen: 5.1-5.5. Effect: crash. Memory: 1400000. *)
 
 let () =
   let stop = Atomic.make false in

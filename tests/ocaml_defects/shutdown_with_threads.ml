@@ -1,4 +1,4 @@
-(* Seen: 4.13-4.14 5.5. Effect: hang. Run: OCAMLRUNPARAM=c=1. *)
+(* Seen: 4.13-4.14 5.4-5.5. Effect: hang. Run: OCAMLRUNPARAM=c=1. *)
 
 let wait () =
   let mutex = Mutex.create () and never = Condition.create () in

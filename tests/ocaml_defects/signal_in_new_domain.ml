@@ -1,4 +1,4 @@
-(* Seen: 5.3-5.5. Effect: crash. *)
+(* Seen: 5.1-5.5. Effect: crash. *)
 
 let count = Domain.DLS.new_key (fun () -> ref 0)
 

@@ -1,4 +1,4 @@
-(* Seen: 5.3-5.5. Effect: wrong. *)
+(* Seen: 5.1-5.5. Effect: wrong. *)
 
 let () =
   let set () = Gc.set { (Gc.get ()) with stack_limit = 0 } in
