@@ -1,4 +1,4 @@
-(* Seen: 4.14. Effect: crash. *)
+(* Seen: 4.13-4.14. Effect: crash. *)
 
 let bytes = Bytes.make 1_000_000 'a'
 

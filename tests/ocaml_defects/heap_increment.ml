@@ -1,4 +1,4 @@
-(* Seen: 4.14. Effect: crash. *)
+(* Seen: 4.13-4.14. Effect: crash. *)
 
 let () =
   Gc.set { (Gc.get ()) with major_heap_increment = -1000 };

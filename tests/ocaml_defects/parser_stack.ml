@@ -1,4 +1,4 @@
-(* Seen: 4.14-5.5. Effect: crash. *)
+(* Seen: 4.13-5.5. Effect: crash. *)
 (* Each of two threads reads its own text: one has numbers, the other one words. *)
 open Parser_stack_parser
 

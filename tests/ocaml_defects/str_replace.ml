@@ -1,4 +1,4 @@
-(* Seen: 4.14-5.5. Effect: crash. *)
+(* Seen: 4.13-5.5. Effect: crash. *)
 
 let regexp = Str.regexp "\\(x\\)"
 let long = String.make 20_000_000 ' ' ^ "x"
