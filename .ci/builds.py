@@ -368,7 +368,8 @@ def two_rust_libraries():
     run(ocaml(), "-I +unix -I +threads unix.cmxa threads.cmxa -I copies copies/use_closes.ml closes.o pool14/libboxroot.a "
         "-ccopt -rdynamic -cclib -ldl -o closes")
     runs("closes", "./first.so")
-    for busy in "false", "true":
+    # On OCaml 5.1, an allocation by C collects when less than 256 words are left, so `busy` cannot fill the minor heap.
+    for busy in ("false",) if version()[:3] in ("5.0", "5.1") else ("false", "true"):
         runs("closes", "./first.so", "attach", busy)
     refused("a program with static Rust libraries of two flavours", "multiple definition|duplicate symbol",
             libraries("rust-checked/libfirst", "rust-plain/libsecond"), program="copies/rust/program.ml")

@@ -24,11 +24,10 @@ struct obx_limit {
    checking for room. Any thread, at any time. */
 int obx_has_stack(uintptr_t *end, uintptr_t *size);
 int obx_has_stack_for_ocaml(void);
-int obx_has_stack_below(uintptr_t here, struct obx_limit *limit);
+int obx_has_stack_below(struct obx_limit *limit);
 static inline int obx_has_stack_within(struct obx_limit *limit) {
   char here;
-  return (uintptr_t)&here - limit->end < limit->size ||
-         obx_has_stack_below((uintptr_t)&here, limit);
+  return (uintptr_t)&here - limit->end < limit->size || obx_has_stack_below(limit);
 }
 extern __attribute__((visibility("hidden"))) __thread struct obx_limit obx_for_ocaml;
 
