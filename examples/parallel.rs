@@ -9,6 +9,8 @@ use ocaml_boxroot::{
     ocaml_functions, AttachError, CallError, DomainLock, Domains, OCamlInt, Runtime,
 };
 use std::error::Error;
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 ocaml_functions! {
@@ -46,6 +48,32 @@ fn best_times<const N: usize>(
     Ok(best)
 }
 
+/// How long an empty job takes, and how long a thread takes to answer on a channel: either wakes a
+/// thread, and a processor that is idle may take long to wake up.
+fn empty_jobs(pool: &Domains) -> Result<String, Box<dyn Error>> {
+    const TIMES: u32 = 10_000;
+    let (ask, asked) = mpsc::channel();
+    let (answer, answered) = mpsc::channel();
+    let thread = thread::spawn(move || asked.iter().try_for_each(|()| answer.send(())));
+    let mut best = [Duration::MAX; 2];
+    for _ in 0..9 {
+        let jobs = || (0..TIMES).try_for_each(|_| pool.run(|_lock| Ok::<_, AttachError>(())));
+        best[0] = time(jobs)?.min(best[0]);
+        let answers = || -> Result<(), Box<dyn Error>> {
+            for _ in 0..TIMES {
+                ask.send(())?;
+                answered.recv()?;
+            }
+            Ok(())
+        };
+        best[1] = time(answers)?.min(best[1]);
+    }
+    drop(ask);
+    thread.join().map_err(|_| "a thread panicked")??;
+    let [job, answer] = best.map(|all| all.as_secs_f64() * 1e6 / f64::from(TIMES));
+    Ok(format!("an empty job: {job:.1} µs; two threads on channels: {answer:.1} µs"))
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let runtime = Runtime::start()?;
     let one = DomainLock::attach(|lock| Domains::new(lock, 1))?;
@@ -65,12 +93,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let times = alone.as_secs_f64() / together.as_secs_f64();
         report.push(format!("{name}: {times:.2} times as fast with {} workers", two.workers()));
     }
-    let jobs = 10_000;
-    let [empty] = best_times([&one], |pool| {
-        (0..jobs).try_for_each(|_| pool.run(|_lock| Ok::<_, AttachError>(())))?;
-        Ok(())
-    })?;
-    report.push(format!("an empty job: {:.1} µs", empty.as_secs_f64() * 1e6 / f64::from(jobs)));
+    report.push(empty_jobs(&one)?);
 
     one.join()?;
     two.join()?;
