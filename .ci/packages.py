@@ -9,7 +9,7 @@
            tests/users/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
            they are there.
   rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked, and two projects use these alone:
-           tests/users/packages/rust, which has its own OCaml code, and, if yojson is installed, tests/users/packages/yojson. Also
+           tests/users/packages/rust, which has its own OCaml code, and, if yojson is installed, tests/users/libraries/yojson. Also
            the licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/users/interop/signatures.rs names every public item of 0.4.0. It
            is compiled against 0.4.0 here, and against ours in tests/users/interop. By rustdoc's lists, this part checks that the file
@@ -391,12 +391,12 @@ def with_yojson(crates):
     """The guide's program with an installed OCaml library, if that is there."""
     places = os.environ.get("OCAMLPATH", "").split(":") + [where(), Path(where()).parent]
     if not any(place and Path(place, "yojson/META").is_file() for place in places):
-        say("the OCaml library yojson is missing (OCAMLPATH), and tests/users/packages/yojson not tested")
+        say("the OCaml library yojson is missing (OCAMLPATH), and tests/users/libraries/yojson not tested")
         return
-    shutil.copytree(ROOT / "tests/users/packages/yojson", "../yojson")
-    patch("../yojson", crates)
-    os.chdir("../yojson")
-    run("cargo build")
+    shutil.copytree(ROOT / "tests/users/libraries", "../libraries")
+    patch("../libraries", crates)
+    os.chdir("../libraries")
+    run("cargo build -p uses-yojson")
     prints("a project with yojson, on the packaged crates", '["Ada",1815]', "target/debug/uses-yojson")
 
 

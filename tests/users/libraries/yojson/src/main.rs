@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         // Stays in OCaml: nothing is converted but the name.
         let json = safe::from_string_root(lock, text, Default::default())?;
         let name = safe::util::member_root(lock, "name", &json)?;
-        println!("{}", safe::util::to_string(lock, &name)?);
+        assert_eq!(safe::util::to_string(lock, &name)?, "Ada");
         match safe::from_string(lock, "{", Default::default()) {
             Ok(_) => println!("valid"),
             Err(error) => println!("{error}"),

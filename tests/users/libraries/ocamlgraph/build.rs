@@ -1,0 +1,10 @@
+use ocaml_boxroot_sys::build::{Error, Program};
+
+fn main() -> Result<(), Error> {
+    Program::new()
+        .library("threads")
+        .package("ocamlgraph")
+        .bind("graph")
+        .only(["graph.Pack.Digraph"])
+        .link()
+}
