@@ -42,8 +42,9 @@ impl Program {
 
     /// Makes Rust bindings to all modules of a package that [`package`](Program::package) names, or
     /// of a [`library`](Program::library): those of its archives, and what can be named through
-    /// them. (`lwt.unix` is another package than `lwt`.) A module that cannot be bound, such as a
-    /// functor, is left out with a warning.
+    /// them. (`lwt.unix` is another package than `lwt`.) A package without archives, such as `num`,
+    /// stands for those that it requires. A module that cannot be bound, such as a functor, is left
+    /// out with a warning.
     pub fn bind_all(mut self, package: &str) -> Program {
         self.bound_packages.push(package.to_string());
         self
@@ -62,6 +63,7 @@ impl Program {
                     ))
                 })?
             };
+            let mut has_modules = false;
             for archive in archives {
                 let library = Library::read(ocaml, &archive)?;
                 let folder = archive.parent().unwrap_or(Path::new("."));
@@ -78,8 +80,12 @@ impl Program {
                 for name in &library.modules {
                     if has_interface(name) && !is_part(name) {
                         self.bound.bind_if_possible(name);
+                        has_modules = true;
                     }
                 }
+            }
+            if !has_modules {
+                return Err(Error(format!("bind_all(\"{package}\"): the package has no modules")));
             }
         }
         Ok(())

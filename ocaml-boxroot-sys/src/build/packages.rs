@@ -24,7 +24,8 @@ pub(super) struct Packages {
     pub folders: Vec<PathBuf>,
     /// Files `.cmxa`, each after the files that it needs.
     pub archives: Vec<PathBuf>,
-    /// The archives of each package that was found.
+    /// Each package that was found, with its archives; without any, with those of the packages that
+    /// it requires, as `num`, which is another name of `num.core`.
     of_packages: Vec<(String, Vec<PathBuf>)>,
 }
 
@@ -60,6 +61,7 @@ impl Packages {
         if self.archives_of(name).is_some() || ALWAYS_THERE.contains(&name) {
             return Ok(());
         }
+        let place = self.of_packages.len();
         self.of_packages.push((name.to_string(), Vec::new()));
         if let "unix" | "str" | "dynlink" | "runtime_events" | "threads" | "threads.posix" = name {
             self.libraries.push(name.trim_end_matches(".posix").to_string());
@@ -89,18 +91,22 @@ impl Packages {
             meta = &found.ok_or_else(|| about_part(&file, name))?.1;
             folder = meta.folder(ocaml, &folder);
         }
-        for needed in meta.words("requires") {
-            self.add(ocaml, &needed, places)?;
+        let requires = meta.words("requires");
+        for needed in &requires {
+            self.add(ocaml, needed, places)?;
         }
+        let mut archives = Vec::new();
         for archive in meta.words("archive").iter().filter(|name| name.ends_with(".cmxa")) {
             let archive = folder.join(archive);
             println!("cargo:rerun-if-changed={}", archive.display());
-            let mut found = self.of_packages.iter_mut();
-            if let Some((_, archives)) = found.find(|(found, _)| found == name) {
-                archives.push(archive.clone());
-            }
-            self.archives.push(archive);
+            self.archives.push(archive.clone());
+            archives.push(archive);
         }
+        if archives.is_empty() {
+            let of_others = requires.iter().filter_map(|needed| self.archives_of(needed));
+            archives = of_others.flatten().cloned().collect();
+        }
+        self.of_packages[place].1 = archives;
         if !self.folders.contains(&folder) {
             // The libraries of OCaml's and of C.
             for file in fs::read_dir(&folder).into_iter().flatten().flatten() {

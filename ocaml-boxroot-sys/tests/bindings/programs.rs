@@ -505,9 +505,21 @@ fn a_program_with_packages() {
     let script =
         include_str!("projects/package/build.rs").replace(".package_dir(\"installed\")", "");
     let set = "{ std::env::set_var(\"OCAMLPATH\", \"installed\");";
-    fs::write(package.join("build.rs"), script.replacen("Error> {", &format!("Error> {set}"), 1))
-        .unwrap();
+    let script = script.replacen("Error> {", &format!("Error> {set}"), 1);
+    fs::write(package.join("build.rs"), &script).unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 x Tea"]);
+    // A package that only requires another one, and one of which nothing can be bound.
+    let bind_all = |requires: &str| {
+        fs::create_dir_all(package.join("installed/name")).unwrap();
+        fs::write(package.join("installed/name/META"), requires).unwrap();
+        let script = script.replace(".package(\"shop.extra\")", ".package(\"name\")");
+        let script = script.replace(".bind(\"extra\")", ".bind_all(\"name\")");
+        fs::write(package.join("build.rs"), script).unwrap();
+        cargo(&package, &["run"])
+    };
+    assert_says(&bind_all("requires = \"shop.extra\"").unwrap(), &["2 x Tea"]);
+    assert_says(&bind_all("").unwrap_err(), &["bind_all(\"name\"): the package has no modules"]);
+    fs::write(package.join("build.rs"), &script).unwrap();
     write("META", "requires = \"");
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["META: a string has no end"]);
     fs::remove_file(shop.join("META")).unwrap();
