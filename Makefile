@@ -7,7 +7,8 @@
 # make one       T=name: the tests of this name, wherever they are
 # make examples  every program in examples/, by the command in its first comment
 # make clients   other crates and programs on our crates: ONLY=interop, async, leak; projects that
-#                use the library as installed or packaged: ONLY=c, ocaml, rust, drop-in
+#                use the library as installed or packaged: ONLY=c, ocaml, rust, drop-in; and with
+#                ONLY=libraries the OCaml libraries of Debian 12, bound as a whole
 # make lint      formatting, lints, warnings of two C compilers, documents, generated bindings
 #
 # Longer tests:
@@ -91,7 +92,8 @@ one:
 
 # `interop` has the crates ocaml-interop, which is for OCaml 5 only, and ocaml, as published, on our ocaml-boxroot-sys; and it
 # compares ours with the published one, item by item. `async` has programs that use tokio, axum and hyper; `leak` loads one of
-# them for a minute. The other parts need cmake, pkg-config and python3, and dune 3 or apt.
+# them for a minute. `libraries` has Debian's OCaml, and a table in docs/libraries.md, which UPDATE=1 replaces; FILTER=re,lwt.unix
+# picks packages. The other parts need cmake, pkg-config and python3, and dune 3 or apt.
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
@@ -104,6 +106,8 @@ clients-leak:
 	cargo test --release --manifest-path tests/users/async/Cargo.toml --target-dir target/async --test leak
 clients-c clients-ocaml clients-rust clients-drop-in: clients-%:
 	@$(with_ocaml) .ci/packages.py $*
+clients-libraries:
+	@FILTER="$(FILTER)" UPDATE="$(UPDATE)" .ci/libraries.py
 
 examples:
 	@$(with_ocaml) .ci/examples
