@@ -248,7 +248,12 @@ fn rows_without_names() {
          type t = { mode : [ `A | `B of float ]; modes : [ `A | `B of float ] list }
          exception E of [ `X | `Y ]
          external cast : ([> `A ] as 'a) list -> ([> `B ] as 'b) list = \"of_c\"
-         external any : ([> `A ] as 'a) -> ([> `B ] as 'b) = \"%identity\"",
+         external any : ([> `A ] as 'a) -> ([> `B ] as 'b) = \"%identity\"
+         external argument : ?mode:[< `R | `W of int ] -> [< size ] -> int = \"of_c_1\"
+         external returned : [< size ] -> [< size ] = \"of_c_2\"
+         external called : ([< size ] -> unit) -> unit = \"of_c_3\"
+         external inside : [< `A of [< size ] list ] -> unit = \"of_c_4\"
+         external method_ : < add : int; .. > -> unit = \"of_c_5\"",
     );
     bindings.has(&[
         // A type that has this name keeps it.
@@ -267,6 +272,11 @@ fn rows_without_names() {
         "// val conj : [< `A of int & string | `B ] -> unit // is left out: a polymorphic variant without a name",
         "= \"of_c\" // is left out: a polymorphic variant without a name",
         "= \"%identity\" // is left out: a polymorphic variant without a name",
+        "pub fn argument(mode: Option<OCamlArgumentMode> as Option<ArgumentMode>, size: OCamlSize) -> OCamlInt",
+        "= \"of_c_2\" // is left out: a polymorphic variant without a name",
+        "= \"of_c_3\" // is left out: a polymorphic variant without a name",
+        "= \"of_c_4\" // is left out: a polymorphic variant without a name",
+        "= \"of_c_5\" // is left out: an object",
     ]);
     let text = "type size = [ `Small | `Large ]
         external audit : [< size ] -> unit = \"x_audit\"

@@ -263,6 +263,37 @@ let is_unchecked_primitive r name v arguments result =
     let is_declaration other = other = name || (name = "%identity" && other = "%opaque") in
     not (List.exists (fun (other, general) -> is_declaration other && is_instance r ~general v.val_type) (library_primitives r)))
 
+let constructors_hold test row = List.for_all (fun (_, argument) -> match argument with
+  | `One (Some t) -> test t
+  | `One None | `None -> true
+  | `Several -> false) (Compat.row_all_fields row)
+
+(* Whether rows that are not exact, and objects, are arguments of a function, and nowhere else. *)
+let rec rows_are_arguments t = match Compat.get_desc t with
+  | Tarrow (_, a, b, _) -> is_exact_inside a && rows_are_arguments b
+  | _ -> is_exact t
+
+and is_exact_inside t = match Compat.get_desc t with
+  | Tvariant row -> constructors_hold is_exact row
+  | Tconstr (path, [ t ], _) when Path.same path Predef.path_option -> is_exact_inside t
+  | _ -> is_exact t
+
+and is_exact t =
+  let seen = Hashtbl.create 10 in
+  let rec go t =
+    Hashtbl.mem seen (Compat.get_id t) || begin
+      Hashtbl.add seen (Compat.get_id t) ();
+      match Compat.get_desc t with
+      | Tarrow (_, a, b, _) -> go a && go b
+      | Ttuple parts -> List.for_all (fun (_, t) -> go t) (Compat.tuple parts)
+      | Tconstr (_, l, _) -> List.for_all go l
+      | Tvariant row -> Compat.row_is_exact row && constructors_hold go row
+      | Tvar _ -> true
+      | _ -> false
+    end in
+  go t
+[@@ocaml.warning "-4"]
+
 let is_function (r : Reader.t) t = match Compat.get_desc (Ctype.expand_head r.env t) with Tarrow _ -> true | _ -> false
 [@@ocaml.warning "-4"]
 
@@ -276,9 +307,9 @@ let value r selection raw id comment =
       Reader.unsupported "a symbol that is not a name in C"
     | Val_prim p -> Some p.prim_name
     | _ -> List.assoc_opt (Path.name path) selection.hidden in
-  (* Of primitives, nobody has checked that rows of arguments are those of results. *)
+  (* Of primitives, nobody has checked that rows of arguments are those of results, or of what a function gets. *)
   let around = { Reader.around_place = raw.raw_path; around_rust = Names.camel (value_name selection raw name);
-    around_qualified = qualify raw name; is_instance = primitive = None } in
+    around_qualified = qualify raw name; is_instance = primitive = None || rows_are_arguments v.val_type } in
   let arguments, result = Reader.inside r (Some around) (fun () -> Reader.arrows r max_int v.val_type) in
   (match result with
    | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
