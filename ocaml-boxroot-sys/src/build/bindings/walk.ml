@@ -274,6 +274,7 @@ let rec rows_are_arguments t = match Compat.get_desc t with
   | _ -> is_exact t
 
 and is_exact_inside t = match Compat.get_desc t with
+  | Tpoly (t, []) -> is_exact_inside t
   | Tvariant row -> constructors_hold is_exact row
   | Tconstr (path, [ t ], _) when Path.same path Predef.path_option -> is_exact_inside t
   | _ -> is_exact t
@@ -284,6 +285,7 @@ and is_exact t =
     Hashtbl.mem seen (Compat.get_id t) || begin
       Hashtbl.add seen (Compat.get_id t) ();
       match Compat.get_desc t with
+      | Tpoly (t, []) -> go t
       | Tarrow (_, a, b, _) -> go a && go b
       | Ttuple parts -> List.for_all (fun (_, t) -> go t) (Compat.tuple parts)
       | Tconstr (_, l, _) -> List.for_all go l
