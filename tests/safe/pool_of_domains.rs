@@ -848,7 +848,11 @@ test!(pool_jobs_leave_no_memory, forbid(unsafe_code), || {
     let domains = pool(2);
     let run_jobs = || {
         for _ in 0..times("JOBS", 100_000) / 2 {
-            domains.run(|lock| Done::Ok(drop(string(lock, "x")))).unwrap();
+            let job = |lock: &mut DomainLock| {
+                string(lock, "x");
+                Done::Ok(())
+            };
+            domains.run(job).unwrap();
         }
         memory()
     };
