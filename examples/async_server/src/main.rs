@@ -147,7 +147,9 @@ async fn main() -> Result<()> {
         Some("measure") => return measure().await,
         Some(address) => {
             let domains = DomainLock::attach(Domains::recommended)?;
-            accept(TcpListener::bind(address).await?, Some(Arc::new(domains))).await
+            let listener = TcpListener::bind(address).await?;
+            println!("listening on {}", listener.local_addr()?);
+            accept(listener, Some(Arc::new(domains))).await
         }
         None => {}
     }
