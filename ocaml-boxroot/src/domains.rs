@@ -855,7 +855,7 @@ impl Pool {
         state.workers += 1;
         let name = CString::new(format!("ocaml-worker {}", state.workers)).unwrap_or_default();
         drop(state);
-        // SAFETY: it ends with a NUL. 127 workers at most.
+        // SAFETY: it ends with a NUL.
         unsafe { ffi::obx_name_thread(name.as_ptr()) };
         WORKER.set(Some(Worker(Arc::clone(self))));
         self.has_changed.notify_all();

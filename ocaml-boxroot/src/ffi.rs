@@ -133,7 +133,7 @@ extern "C" {
     /// thread, at any time.
     #[cfg(feature = "debug-checks")]
     pub fn obx_thread(name: &mut [u8; 16]) -> u64;
-    /// Gives this thread a name of 15 bytes at most.
+    /// Gives this thread a name, which Linux cuts after 15 bytes.
     pub fn obx_name_thread(name: *const c_char);
 }
 

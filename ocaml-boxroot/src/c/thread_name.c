@@ -32,7 +32,7 @@ uint64_t obx_thread(char name[16]) {
   return number;
 }
 
-/* Gives this thread a name of 15 bytes at most. */
+/* Gives this thread a name, which Linux cuts after 15 bytes. */
 void obx_name_thread(char const *name) {
 #if defined(__linux__)
   (void)prctl(PR_SET_NAME, name);
