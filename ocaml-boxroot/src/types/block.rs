@@ -1,4 +1,4 @@
-//! Blocks of the OCaml heap, allocated with the values of roots as their fields.
+//! Allocates blocks in the OCaml heap. Their fields are the values of roots.
 
 use super::kept::Kept;
 use super::Made;
@@ -6,32 +6,32 @@ use crate::raw::{DomainLockExt, ValueExt};
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Value};
 use ocaml_boxroot_sys as sys;
 
-/// The highest tag of a constructor: `Obj.last_non_constant_constructor_tag` of OCaml.
+/// The highest tag of a constructor: OCaml's `Obj.last_non_constant_constructor_tag`.
 pub(crate) const LAST_CONSTRUCTOR: u8 = if cfg!(ocaml4) { 245 } else { 243 };
 
-/// The size of the largest blocks that OCaml allocates in a minor heap: `Max_young_wosize`.
+/// The size in words of the largest block in a minor heap: OCaml's `Max_young_wosize`.
 pub(super) const MAX_SMALL: usize = 256;
 
-/// A value that was just allocated. A `raw` of 0 says that memory ran out.
+/// Wraps a value that was just allocated. If `raw` is 0, memory ran out.
 ///
 /// # Safety
 ///
-/// `raw` is 0, or a valid value and a `T`. The collector has not run since it was allocated.
+/// `raw` is 0, or a valid value of type `T`. The collector has not run since it was allocated.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn made<T: ?Sized>(raw: sys::Value, lock: &DomainLock) -> Made<'_, T> {
     if raw == 0 {
         return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
-    // SAFETY: `raw` is valid and a `T` (caller), and the collector does not run while the token is
-    // borrowed.
+    // SAFETY: `raw` is valid and a `T` (caller's promise), and the collector does not run while the
+    // token is borrowed.
     Ok((unsafe { Value::from_raw(raw) }, lock))
 }
 
-/// A new block with this tag and these fields.
+/// Allocates a block with this tag and these fields.
 ///
 /// # Safety
 ///
-/// Such a block is a `T`, and there is a field. The tag is that of a constructor.
+/// Such a block is a `T`. It has at least one field, and the tag is a constructor's.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
     lock: &'l mut DomainLock,
@@ -40,15 +40,15 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
 ) -> Made<'l, T> {
     if N > MAX_SMALL {
         let places = fields.each_ref().map(Kept::place);
-        // SAFETY: such a block is a `T` (caller).
+        // SAFETY: a block with this tag and these fields is a `T` (caller's promise).
         return unsafe { lock.alloc_block(tag, &places) };
     }
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. The block is as small as this function demands.
+    // run. The block is not too large for this function.
     let raw = unsafe { ffi::caml_alloc_small(N, tag.into()) };
     let first = raw as *mut sys::Value;
     for (i, field) in fields.iter().enumerate() {
-        // SAFETY: the new block has this field, is young, and nobody else knows it yet.
+        // SAFETY: the new block has this field and is young. Nothing else refers to it yet.
         unsafe { first.add(i).write(field.place().get(lock).raw()) };
     }
     for field in fields {
@@ -56,7 +56,7 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
             root.delete_in(lock);
         }
     }
-    // SAFETY: the block has all its fields, and is a `T` (caller). The collector has not run since
-    // it was allocated.
+    // SAFETY: the block has all its fields, and is a `T` (caller's promise). The collector has not
+    // run since it was allocated.
     unsafe { made(raw, lock) }
 }

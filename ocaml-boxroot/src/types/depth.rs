@@ -1,4 +1,4 @@
-//! How deep conversions may nest.
+//! Limits how deeply conversions nest.
 
 use crate::{ffi, ConversionError, ConversionErrorKind};
 use std::cell::Cell;
@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 static LIMIT: AtomicUsize = AtomicUsize::new(512);
 
 thread_local! {
-    /// How many levels this thread is in.
+    /// The number of levels that this thread is in.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
-    /// The part of this thread's stack in which enough is left: its lower end and its size, which
-    /// is 0 until the stack has been looked for.
+    /// The stack addresses at which this thread has enough space left: their lower end and their
+    /// size. The size is 0 until the stack is measured.
     static ENOUGH: Cell<(usize, usize)> = const { Cell::new((0, 0)) };
 }
 
-/// Whether this thread has enough of its stack left for another level.
+/// Whether this thread has enough stack left for another level.
 #[inline(always)]
 fn has_stack() -> bool {
     let here = 0u8;
@@ -32,9 +32,9 @@ fn look_at_stack() -> bool {
     enough
 }
 
-/// Sets how many levels deep the values that are converted may be nested, on all threads.
-/// Conversions of deeper values return [`TooDeep`](crate::ConversionErrorKind::TooDeep). The limit
-/// is 512 levels at first; see [`ToOCaml`](crate::ToOCaml#deep-values).
+/// Sets the maximum depth of values in conversions, for all threads. Conversions of deeper values
+/// return [`TooDeep`](crate::ConversionErrorKind::TooDeep). The default is 512 levels; see
+/// [`ToOCaml`](crate::ToOCaml#deep-values).
 ///
 /// # Examples
 ///
@@ -52,9 +52,9 @@ pub fn set_limit(levels: usize) {
     LIMIT.store(levels, Ordering::Relaxed);
 }
 
-/// A level of nested conversions on this thread, until it is dropped. Conversions of this crate's
-/// types count their levels. A conversion of your own that recurses begins with one, so that deep
-/// data is an error, and does not exhaust the stack.
+/// Counts as a level of nested conversions on this thread until it is dropped. This crate's
+/// conversions count their own levels. Begin your own recursive conversion with a `Level`, so that
+/// deep data returns an error instead of exhausting the stack.
 ///
 /// # Examples
 ///
@@ -85,7 +85,7 @@ pub fn set_limit(levels: usize) {
 pub struct Level(PhantomData<*mut ()>);
 
 impl Level {
-    /// One more level.
+    /// Enters one more level.
     ///
     /// # Errors
     ///

@@ -1,9 +1,9 @@
-//! Whether a value looks like a value of its type. Builds with checks ask this in two places:
+//! Checks whether a value looks like a value of its type. Builds with checks do this in two places:
 //!
-//! * each conversion asks before it reads the value
+//! * each conversion checks the value before it reads it
 //!   ([`FromOCaml::from_ocaml`](super::FromOCaml::from_ocaml)), and returns
-//!   [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it does not;
-//! * the methods that read a value of a certain type (`Value::checked`) panic if it does not.
+//!   [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the check fails;
+//! * the methods that read a value of a certain type (`Value::checked`) panic if the check fails.
 
 use super::bigarray;
 use crate::raw::ValueExt;
@@ -13,7 +13,7 @@ use std::any::type_name;
 use std::ffi::CStr;
 
 pub(super) const LAZY_TAG: u8 = 246;
-/// Of a lazy value while it is forced.
+/// The tag of a lazy value while it is being forced.
 pub(super) const FORCING_TAG: u8 = if cfg!(ocaml4) { LAZY_TAG } else { 244 };
 pub(super) const CLOSURE_TAG: u8 = 247;
 pub(super) const OBJECT_TAG: u8 = 248;
@@ -24,10 +24,10 @@ pub(super) const DOUBLE_TAG: u8 = 253;
 pub(super) const DOUBLE_ARRAY_TAG: u8 = 254;
 pub(super) const CUSTOM_TAG: u8 = 255;
 
-/// A marker whose values can be recognised from their memory. It is implemented for the markers of
-/// this crate, except [`OCamlAny`](crate::OCamlAny), and for markers that
-/// [`ocaml_type!`](crate::ocaml_type!) declares. Implement it for a marker of your own, so that
-/// [builds with checks](crate#builds-with-checks) also check values of that type.
+/// A marker whose values can be recognised by their memory. It is implemented for the markers of
+/// this crate, except [`OCamlAny`](crate::OCamlAny) and `OCamlLazy`, and for those that
+/// [`ocaml_type!`](crate::ocaml_type!) declares. Implement it for your own marker so that [builds
+/// with checks](crate#builds-with-checks) also check its values.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 /// use ocaml_boxroot::markers::Form;
 /// use ocaml_boxroot::{OCamlAny, Value};
 ///
-/// /// The marker of `type connection`, a block of two fields.
+/// /// The marker of `type connection`, whose values are blocks of two fields.
 /// enum Connection {}
 ///
 /// impl Form for Connection {
@@ -46,19 +46,19 @@ pub(super) const CUSTOM_TAG: u8 = 255;
 /// }
 /// ```
 pub trait Form {
-    /// `false` if the value is certainly not of this type. Looks at the value's own block, and not
-    /// at its parts.
+    /// Returns `false` if the value is certainly not of this type. Inspects the value's own block,
+    /// not its parts.
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool;
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
-    /// The value, as one of unknown type.
+    /// The same value, with an unknown type.
     pub(crate) fn any(self) -> Value<'l, OCamlAny> {
         // SAFETY: every value is an `OCamlAny`.
         unsafe { Value::from_raw(self.raw()) }
     }
 
-    /// `false` if the value's memory shows that it is not a `T`.
+    /// Returns `false` if the value's memory shows that it is not a `T`.
     pub fn has_form(self) -> bool
     where
         T: Form,
@@ -66,7 +66,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         T::is_form_of(self.any())
     }
 
-    /// The value. In builds with checks, panics if it does not have its form.
+    /// Returns the value. In builds with checks, panics if it does not have the form of a `T`.
     #[inline(always)]
     #[track_caller]
     pub(crate) fn checked(self) -> Self
@@ -80,13 +80,13 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 }
 
-/// The error that this value does not have the form of a `T`.
+/// The error for a value that does not have the form of a `T`.
 #[cold]
 pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> ConversionError {
     does_not_belong(value.any(), type_name::<T>())
 }
 
-/// The error that this value does not have the form of the type with this name.
+/// The error for a value that does not have the form of the type with this name.
 #[cold]
 fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> ConversionError {
     let hint = match is_closure(value) {
@@ -97,7 +97,7 @@ fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> ConversionErr
     ConversionError::mismatch(format!("{value}, where {name} belongs{hint}"))
 }
 
-/// The name of a marker, without paths.
+/// Removes the paths from the name of a marker.
 fn without_paths(type_name: &str) -> String {
     let (mut name, mut word) = (String::new(), String::new());
     for c in type_name.chars() {
@@ -114,7 +114,7 @@ fn without_paths(type_name: &str) -> String {
     name + &word
 }
 
-/// A description of the value's memory.
+/// Describes the value's memory.
 pub(crate) fn describe(value: Value<'_, OCamlAny>) -> String {
     match value.kind() {
         Kind::Immediate(n) => format!("the immediate {n}"),
@@ -146,21 +146,21 @@ pub(crate) fn is_closure(value: Value<'_, OCamlAny>) -> bool {
     matches!(value.kind(), Kind::Block { tag: CLOSURE_TAG | INFIX_TAG, .. })
 }
 
-/// How many arguments the code of a function takes at once; `-n` if the function takes one
-/// argument, a tuple of `n`. `None` if the value is not a function, and in bytecode, whose closures
-/// do not have this number.
+/// The number of arguments that a function's code takes at once, or `-n` if the function takes one
+/// argument that is a tuple of `n`. `None` if the value is not a function. Also `None` in bytecode,
+/// whose closures do not store this number.
 pub(crate) fn arity(value: Value<'_, OCamlAny>) -> Option<isize> {
     // SAFETY: the value is a live closure (just checked).
     let arity = is_closure(value).then(|| unsafe { ffi::obx_arity(value.raw()) })?;
     (arity != 0).then_some(arity)
 }
 
-/// The name of the operations of a custom block.
+/// The identifier of a custom block's operations. `None` for other values.
 pub(super) fn custom_name(value: Value<'_, OCamlAny>) -> Option<&'static CStr> {
     match value.kind() {
         Kind::Block { tag: CUSTOM_TAG, .. } => {
-            // SAFETY: the value is a live custom block (just checked). The name of its operations
-            // is a C string, and is never freed.
+            // SAFETY: the value is a live custom block (just checked). The identifier of its
+            // operations is a C string that is never freed.
             Some(unsafe { CStr::from_ptr(ffi::obx_custom_name(value.raw())) })
         }
         _ => None,

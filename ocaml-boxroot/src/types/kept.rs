@@ -1,21 +1,21 @@
-//! Copies of Rust values in the OCaml heap, kept while others are made.
+//! Keeps OCaml copies of Rust values alive while further copies are made.
 
 use super::ToOCaml;
 use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
 
-/// The converted form of a Rust value.
+/// An OCaml value, converted from a Rust value and kept alive.
 pub enum Kept<'a> {
-    /// An immediate, which needs no root, only a place.
+    /// An immediate, which needs no root, only a place in memory.
     Immediate(RootRef<OCamlAny>),
-    /// A copy.
+    /// A copy, which this root keeps alive.
     Copy(Boxroot<OCamlAny>),
     /// The value of one of the program's roots.
     Root(&'a RootRef<OCamlAny>),
 }
 
 impl<'a> Kept<'a> {
-    /// A Rust value that becomes a `T`.
+    /// Converts a Rust value to a `T`.
     #[inline]
     #[track_caller]
     pub fn new<T: ?Sized, R: ToOCaml<T>>(
@@ -24,8 +24,8 @@ impl<'a> Kept<'a> {
     ) -> Result<Kept<'a>, ConversionError> {
         if let Some(root) = value.as_root() {
             let root: *const RootRef<T> = root;
-            // SAFETY: the reference is from one to `value`, so it is valid as long. (Its type has a
-            // shorter life, because `T` may have one.) Every value is an `OCamlAny`.
+            // SAFETY: the reference comes from one to `value`, so it is valid for `'a`. (The
+            // compiler shortens its lifetime to that of `T`.) Every value is an `OCamlAny`.
             return Ok(Kept::Root(unsafe { &*root.cast::<RootRef<OCamlAny>>() }));
         }
         match value.to_value(lock) {
@@ -34,7 +34,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// A value that was made. This is not generic, because there are many calls.
+    /// Keeps a new value alive. This function is not generic, so that it is compiled only once.
     #[inline]
     #[track_caller]
     fn copy(
@@ -50,19 +50,19 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// This integer.
+    /// Keeps this integer.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) const fn int(n: isize) -> Kept<'static> {
         Kept::Immediate(RootRef::<OCamlAny>::of_int(n))
     }
 
-    /// Takes the kept value out, and leaves an immediate.
+    /// Takes the value out, and leaves an immediate in its place.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn replace(&mut self) -> Kept<'a> {
         std::mem::replace(self, Kept::int(0))
     }
 
-    /// Where the value is.
+    /// The place that holds the value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn place(&self) -> &RootRef<OCamlAny> {
         match self {
@@ -72,7 +72,7 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// The value, which is not kept any more. It is valid as long as the collector does not run.
+    /// Returns the value, and stops keeping it alive. It is valid until the collector runs.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(self, lock: &DomainLock) -> sys::Value {
         let raw = self.place().get(lock).raw();
@@ -80,10 +80,10 @@ impl<'a> Kept<'a> {
         raw
     }
 
-    /// Ends a copy's root, with a token.
+    /// Deletes the root of a copy.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn end(self, lock: &DomainLock) {
-        /// Not inlined, because there are many calls.
+        /// Not inlined, because there are many callers.
         #[inline(never)]
         fn delete(root: Boxroot<OCamlAny>, lock: &DomainLock) {
             root.delete_in(lock);
@@ -94,28 +94,27 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// The converted forms of `N` Rust values, one after another: the parts of a value, or the
-/// arguments of a call.
+/// Up to `N` converted Rust values, in order: the parts of a value, or the arguments of a call.
 pub struct Copies<'a, const N: usize> {
-    /// Of these, there are so many.
+    /// The number of values that were added to `kept`.
     count: usize,
     kept: [Kept<'a>; N],
-    /// Their names in errors.
+    /// The names of the values in errors.
     names: &'static [&'static str; N],
 }
 
 impl<'a, const N: usize> Copies<'a, N> {
-    /// There are none yet.
+    /// Makes an empty collection.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new(names: &'static [&'static str; N]) -> Self {
         Copies { count: 0, kept: [const { Kept::int(0) }; N], names }
     }
 
-    /// Adds the converted form of a Rust value, which is a `T`.
+    /// Converts a Rust value to a `T`, and adds the result.
     ///
     /// # Panics
     ///
-    /// If there are `N` already.
+    /// If there are already `N` values.
     #[inline]
     #[track_caller]
     pub fn add<T: ?Sized, R: ToOCaml<T>>(
@@ -135,16 +134,16 @@ impl<'a, const N: usize> Copies<'a, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn push(&mut self, kept: Kept<'a>) {
-        // The old value needs no drop.
+        // The old value is an immediate, which needs no drop.
         std::mem::forget(std::mem::replace(&mut self.kept[self.count], kept));
         self.count += 1;
     }
 
-    /// As [`add`](Copies::add), of the value with this number.
+    /// Like [`add`](Copies::add), for the value with this number.
     ///
     /// # Panics
     ///
-    /// If it is not the next one.
+    /// If the value is not the next one.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub(crate) fn add_next<T: ?Sized, R: ToOCaml<T>>(
@@ -157,17 +156,17 @@ impl<'a, const N: usize> Copies<'a, N> {
         self.add(value, lock)
     }
 
-    /// The name of the next one.
+    /// The name of the next value.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn next_name(&self) -> &'static str {
         self.names[self.count]
     }
 
-    /// All of them.
+    /// All `N` values.
     ///
     /// # Panics
     ///
-    /// If there are not `N`.
+    /// If there are fewer than `N`.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub(crate) fn all(self) -> [Kept<'a>; N] {

@@ -1,11 +1,11 @@
-//! Vectors for copies of OCaml's data, which may be larger than the memory that is left.
+//! Vectors for copies of OCaml's data. Running out of memory is an error, not an abort.
 
 use crate::{ConversionError, ConversionErrorKind};
 use std::alloc::{alloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A vector with room for `length` elements, in as few instructions as [`Vec::with_capacity`];
-/// `try_reserve` takes more.
+/// Allocates a vector with room for `length` elements. This takes as few instructions as
+/// [`Vec::with_capacity`], while `try_reserve` takes more.
 #[inline]
 pub(crate) fn with_capacity<T>(length: usize) -> Result<Vec<T>, ConversionError> {
     let layout = Layout::array::<T>(length)
@@ -18,12 +18,12 @@ pub(crate) fn with_capacity<T>(length: usize) -> Result<Vec<T>, ConversionError>
     if memory.is_null() {
         return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
-    // SAFETY: the memory is from the global allocator, with the layout of a vector with this
+    // SAFETY: the memory comes from the global allocator, with the layout of a vector of this
     // capacity.
     Ok(unsafe { Vec::from_raw_parts(memory.cast(), 0, length) })
 }
 
-/// A vector of these elements.
+/// Collects these elements into a vector.
 pub(crate) fn collect<T>(
     from: impl ExactSizeIterator<Item = T>,
 ) -> Result<Vec<T>, ConversionError> {
@@ -32,7 +32,7 @@ pub(crate) fn collect<T>(
     Ok(elements)
 }
 
-/// A vector of the elements that `convert` returns for these.
+/// Converts these elements, and collects the results into a vector.
 #[inline]
 pub(crate) fn converted<S, T>(
     from: impl ExactSizeIterator<Item = S>,
@@ -42,7 +42,7 @@ pub(crate) fn converted<S, T>(
     let mut elements = with_capacity(length)?;
     let first: *mut T = elements.as_mut_ptr();
     for (i, element) in from.take(length).enumerate() {
-        // SAFETY: the vector has room for `length` elements, and `i` elements so far.
+        // SAFETY: the vector has room for `length` elements, and has `i` elements so far.
         unsafe {
             first.add(i).write(convert(element)?);
             elements.set_len(i + 1);
@@ -51,7 +51,7 @@ pub(crate) fn converted<S, T>(
     Ok(elements)
 }
 
-/// A copy of the bytes.
+/// Copies the bytes.
 #[inline]
 pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, ConversionError> {
     let mut copy = with_capacity(bytes.len())?;
@@ -59,7 +59,7 @@ pub(crate) fn copied(bytes: &[u8]) -> Result<Vec<u8>, ConversionError> {
     Ok(copy)
 }
 
-/// A copy of the first bytes of words that other threads may be changing.
+/// Copies the first `length` bytes of words that other threads may be changing.
 #[inline]
 pub(crate) fn copied_atomically(
     words: &[AtomicUsize],
@@ -77,12 +77,12 @@ pub(crate) fn copied_atomically(
     Ok(bytes)
 }
 
-/// A copy of the words: for many, as fast as by `memcpy`, and faster than by a load for each.
+/// Copies the words: as fast as `memcpy` if there are many, and faster than one load per word.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
 fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, ConversionError> {
     let mut bytes = with_capacity(size_of_val(words))?;
-    // SAFETY: the instruction loads and stores so many words. It loads aligned words atomically, as
-    // `mov` does for `AtomicUsize`. The vector has room for them, and then has their bytes.
+    // SAFETY: the instruction copies `words.len()` words. It loads aligned words atomically, as
+    // `mov` does for `AtomicUsize`. The vector has room for them, and then holds them.
     unsafe {
         std::arch::asm!(
             "rep movsq",
@@ -96,7 +96,7 @@ fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, Conversio
     Ok(bytes)
 }
 
-/// Adds an element.
+/// Adds an element. Returns an error if out of memory.
 #[inline(always)]
 pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), ConversionError> {
     if elements.len() == elements.capacity() && elements.try_reserve(1).is_err() {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
     use std::hint::black_box;
 
-    // These tests need no OCaml, so Miri runs them:
+    // These tests need no OCaml, so Miri can run them:
     // `cargo +nightly miri test -p ocaml-boxroot --lib memory`.
 
     #[test]
@@ -128,7 +128,7 @@ mod tests {
             with_capacity::<u64>(usize::MAX).err(),
             Some(ConversionError::new(ConversionErrorKind::OutOfMemory))
         );
-        // Miri would end there. The compiler would leave out an allocation that nobody uses.
+        // Miri would abort here. `black_box` prevents the removal of the unused allocation.
         if cfg!(not(miri)) {
             let most = with_capacity::<u64>(isize::MAX as usize / 8);
             assert_eq!(
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn bytes_are_copied_in_words() {
-        // From 256 words on, one instruction copies them.
+        // One instruction copies 256 words or more.
         for length in (0..40).chain(2030..2070) {
             let bytes: Vec<u8> = (0..length).map(|i| i as u8).collect();
             let words: Vec<AtomicUsize> = bytes

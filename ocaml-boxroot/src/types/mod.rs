@@ -1,33 +1,33 @@
-//! The types of OCaml: for each a *marker*, a Rust type that only names it, for `Value<'l, T>` and
-//! `Boxroot<T>`; the ways to read its values; and the conversions. The table of conversions is in
-//! the documentation of [`ToOCaml`].
+//! OCaml's types. Each has a *marker* (a Rust type that only names it, in `Value<'l, T>` and
+//! `Boxroot<T>`), methods that read its values, and conversions. The table of conversions is in the
+//! documentation of [`ToOCaml`].
 //!
-//! Markers have no values. Two rules make safe code sound:
+//! Markers have no values. Two rules keep safe code sound:
 //!
-//! * *Threads.* A root may go to other threads if its marker is `Send` and `Sync`. A marker with
+//! * *Threads.* A root may move to another thread if its marker is `Send` and `Sync`. A marker with
 //!   parameters is both if all its parameters are.
-//! * *Variance.* Lifetimes in a parameter may be shortened if OCaml only gives values of that type
-//!   (covariant: lists, options, results of functions). They may be lengthened if OCaml only takes
-//!   such values (contravariant: arguments of functions). They stay as they are if OCaml does both
-//!   (invariant: arrays and references, which change).
+//! * *Variance.* Lifetimes in a parameter may be shortened if OCaml only produces values of that
+//!   type (covariant: lists, options, function results). They may be lengthened if OCaml only
+//!   consumes such values (contravariant: function arguments). They may not change if OCaml does
+//!   both (invariant: arrays and references, which are mutable).
 
-/// Declares markers. The types in parentheses say on which parameters the marker's thread-safety
-/// and variance depend.
+/// Declares markers. The types in parentheses determine the marker's variance, and whether it is
+/// `Send` and `Sync`.
 macro_rules! marker {
     ($($(#[$attribute:meta])* $name:ident;)+) => {$(
         $(#[$attribute])*
         #[derive(Debug)]
         pub enum $name {}
 
-        // SAFETY: a type of OCaml.
+        // SAFETY: the marker stands for one OCaml type.
         unsafe impl crate::markers::OneType for $name {}
     )+};
     ($($(#[$attribute:meta])* $name:ident<$($parameter:ident),+>($($phantom:ty),+);)+) => {$(
         $(#[$attribute])*
         pub struct $name<$($parameter),+>(std::convert::Infallible, $($phantom),+);
 
-        // SAFETY: a type of OCaml, whose values are blocks or immediates, no matter what they
-        // contain.
+        // SAFETY: the marker stands for one OCaml type. Its values are blocks or immediates,
+        // whatever they contain.
         unsafe impl<$($parameter),+> crate::markers::OneType for $name<$($parameter),+> {}
 
         impl<$($parameter),+> std::fmt::Debug for $name<$($parameter),+> {
@@ -38,8 +38,8 @@ macro_rules! marker {
     )+};
 }
 
-/// A conversion from a marker that is a [`Form`]: an expression for the copy of `value`. More may
-/// follow in braces.
+/// Implements `FromOCaml` for a marker that is a [`Form`]. The expression copies the value. Other
+/// methods of the trait may follow in braces.
 macro_rules! from_ocaml {
     ($($(#[$attribute:meta])* $marker:ty => $rust:ty: |$value:ident, $lock:pat_param| $copy:expr $(, {$($more:tt)*})?;)+) => {$(
         $(#[$attribute])*
@@ -59,7 +59,7 @@ macro_rules! from_ocaml {
     )+};
 }
 
-/// For a conversion from a marker that is a [`Form`].
+/// Implements `FromOCaml::has_form` for a marker that is a [`Form`].
 macro_rules! with_form {
     ($marker:ty) => {
         #[inline]
@@ -95,15 +95,14 @@ mod tuple;
 
 pub use exception::{CallError, Exception};
 
-/// The *markers*: Rust types that merely stand for OCaml types, as the `T` of
-/// [`Value<'l, T>`](crate::Value) and [`Boxroot<T>`](crate::Boxroot); and related types. The most
-/// common ones are also in the root of the crate, and those of bigarrays in
-/// [`bigarray`](crate::bigarray).
+/// The *markers*, and related types. A marker is a Rust type that only stands for an OCaml type, as
+/// the `T` of [`Value<'l, T>`](crate::Value) and [`Boxroot<T>`](crate::Boxroot). The most common
+/// markers are also in the crate's root. Those of bigarrays are in [`bigarray`](crate::bigarray).
 ///
 /// OCaml's `unit`, `bool`, `'a option`, `('a, 'b) result` and tuples have Rust's own types as
 /// markers: `()`, `bool`, `Option<A>`, `Result<A, B>` and `(A, B)`.
-/// [`ocaml_type!`](crate::ocaml_type!) makes markers for records and variants, and bindings do. The
-/// table of [`ToOCaml`](crate::ToOCaml) says which Rust types each is converted to.
+/// [`ocaml_type!`](crate::ocaml_type!) and bindings declare markers for records and variants. The
+/// table of [`ToOCaml`](crate::ToOCaml) lists the Rust types that each marker's values convert to.
 ///
 /// # Examples
 ///
@@ -145,27 +144,26 @@ use std::marker::PhantomData;
 use std::rc::Rc;
 use std::sync::Arc;
 
-/// A value that was made just now, and the token, under which the collector does not run.
+/// A new value, and the token. The collector does not run while the token is borrowed.
 pub type Made<'l, T> = Result<(Value<'l, T>, &'l DomainLock), ConversionError>;
 
-/// A struct with such a field is invariant in `T`.
+/// A struct with a field of this type is invariant in `T`.
 type Invariant<T> = PhantomData<fn(T) -> T>;
 
-/// A marker whose values are all of one OCaml type. All markers are such, except
-/// [`OCamlAny`](crate::OCamlAny), those that bindings make for `Obj.t` and for types that are the
-/// same, and unboxed types with a part of these. The trait is the bound of the type variables of
-/// [bindings](crate::include_bindings), because OCaml's polymorphic functions rely on one type for
-/// each variable: an array that was made with a float holds floats alone.
-/// [`ocaml_type!`](crate::ocaml_type!) implements the trait, and you may implement it for a marker
-/// of your own.
+/// A marker whose values are all of one OCaml type. All markers implement the trait except
+/// [`OCamlAny`](crate::OCamlAny), the markers that bindings declare for `Obj.t` and its aliases,
+/// and unboxed types with a part of one of these types. [Bindings](crate::include_bindings) require
+/// it for type variables, because OCaml's polymorphic functions rely on one type for each variable:
+/// an array that was created with a float holds only floats. You may implement it for your own
+/// markers.
 ///
 /// # Safety
 ///
-/// All values of the marker are of one type of OCaml: either all are floats, or none is.
+/// All values of the marker are of one OCaml type: either all are floats, or none is.
 ///
 /// ```
 /// enum Connection {}
-/// // SAFETY: these are the values of OCaml's type `connection`.
+/// // SAFETY: the marker stands for OCaml's type `connection`.
 /// unsafe impl ocaml_boxroot::markers::OneType for Connection {}
 /// ```
 #[diagnostic::on_unimplemented(
@@ -176,8 +174,8 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
     note = "a marker of your own may implement `OneType`"
 )]
 pub unsafe trait OneType {
-    /// Does not compile if the marker was declared wrongly. Functions with type variables evaluate
-    /// it.
+    /// Fails to compile if the marker's declaration is wrong. Functions with type variables
+    /// evaluate it.
     #[doc(hidden)]
     const CHECKED: () = ();
 }
@@ -187,12 +185,12 @@ pub unsafe trait OneType {
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (a number that does not fit returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
+/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (returns [`OutOfRange`] if the number does not fit(crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
 /// | `Wrapping<u32>`, `Wrapping<u64>`, `Wrapping<usize>` | `int32`, `int64`, `nativeint` (with the same bits) | the same |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::markers::OCamlChar) |
 /// | `char` | `Uchar.t` | [`OCamlUchar`](crate::markers::OCamlUchar) |
 /// | `f64`, `f32` (the nearest one), `Duration` (seconds) | `float` | [`OCamlFloat`](crate::OCamlFloat) |
-/// | `str`, `String`, `Cow<str>` | `string` (one that is not UTF-8 returns [`NotUtf8`](crate::ConversionErrorKind::NotUtf8)) | [`OCamlString`](crate::OCamlString) |
+/// | `str`, `String`, `Cow<str>` | `string` (returns [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) if it is not UTF-8) | [`OCamlString`](crate::OCamlString) |
 /// | `Path`, `PathBuf`, `OsStr`, `OsString` | `string` (any bytes) | [`OCamlString`](crate::OCamlString) |
 /// | `[u8]`, `[u8; N]`, `Vec<u8>` | `string`, `bytes` | [`OCamlString`](crate::OCamlString), [`OCamlBytes`](crate::OCamlBytes) |
 /// | `Option<A>`, `Result<A, B>` | `'a option`, `('a, 'b) result` | `Option<A>`, `Result<A, B>` |
@@ -202,13 +200,13 @@ pub unsafe trait OneType {
 /// | `BTreeSet<A>`, `HashSet<A>` | to OCaml, `'a list` and `'a Seq.t`; from OCaml, sets of `Set.Make` | [`OCamlList<A>`](crate::OCamlList), [`OCamlSeq<A>`](crate::markers::OCamlSeq), [`OCamlSet<A>`](crate::markers::OCamlSet) |
 /// | a root | `'a ref`, `'a Lazy.t`, `('a, 'b) Hashtbl.t` | [`OCamlRef<A>`](crate::markers::OCamlRef), [`OCamlLazy<A>`](crate::markers::OCamlLazy), [`OCamlHashtbl<A, B>`](crate::markers::OCamlHashtbl) |
 /// | `&A`, `Box<A>`, `Rc<A>`, `Arc<A>` | as `A` | as `A` |
-/// | `Boxroot<T>`, `RootRef<T>` | the value that the root owns, without a copy | `T` |
+/// | `Boxroot<T>`, `RootRef<T>` | the root's value, not a copy | `T` |
 ///
-/// The last line means that existing roots can be elements of lists and tuples, and arguments of
+/// The last row means that existing roots can be elements of lists and tuples, and arguments of
 /// calls. Slices (`str`, `[A]`), `[u8; N]` for strings, references, `Rc`, `Arc` and `RootRef` can
-/// only be copied to OCaml, not from it; but a string can be a `Box<str>`, `Rc<str>` or `Arc<str>`.
-/// [`ocaml_type!`](crate::ocaml_type!) adds records and variants,
-/// [`OCamlArray1`](crate::bigarray::OCamlArray1) bigarrays.
+/// only be copied to OCaml, not from it. But a string can be copied to a `Box<str>`, `Rc<str>` or
+/// `Arc<str>`. For records and variants, see [`ocaml_type!`](crate::ocaml_type!); for bigarrays,
+/// see [`OCamlArray1`](crate::bigarray::OCamlArray1).
 ///
 /// # Deep values
 ///
@@ -216,29 +214,30 @@ pub unsafe trait OneType {
 /// [`TooDeep`](crate::ConversionErrorKind::TooDeep) beyond 512 levels, or when less than a quarter
 /// of the thread's stack is left, so that data cannot exhaust the stack. Each list, array, map,
 /// tuple, option, result, record and variant is a level; a list is one level, however many elements
-/// it has. Numbers, strings and roots are not, nor are types with your own conversions: begin a
-/// recursive one with a [`Level`](crate::depth::Level). A cyclic list is a
-/// [`Mismatch`](crate::ConversionErrorKind::Mismatch).
+/// it has. Numbers, strings and roots are not levels. Nor are types with your own conversions; if
+/// such a conversion recurses, begin it with a [`Level`](crate::depth::Level). A cyclic list
+/// returns [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
-/// A conversion may need 20 times the size of a value in stack space, and 200 bytes for each field
-/// or constructor of its type. Keep values below 1/200 of the stack (10 KB of 2 MiB), and types
-/// below a thousand fields or constructors. Use vectors instead of larger arrays (`[A; N]`).
+/// A conversion may need stack space of 20 times the size of the value, plus 200 bytes for each
+/// field or constructor of its type. Keep values below 1/200 of the stack (10 KB of 2 MiB), and
+/// types below a thousand fields or constructors. Use vectors instead of larger arrays (`[A; N]`).
 ///
-/// [`depth::set_limit`](crate::depth::set_limit) sets another limit. It must also suit the
-/// program's use of the Rust values: dropping, printing and comparing them recurses as well. A part
-/// that occurs several times in a value is converted each time, so a small value that shares much
-/// may become a very large one.
+/// [`depth::set_limit`](crate::depth::set_limit) changes the limit. A higher limit must also be
+/// safe for what the program does with the Rust values: dropping, printing and comparing them
+/// recurses as well. A part that occurs several times in a value is converted each time, so a small
+/// value with many shared parts may become very large.
 ///
-/// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB: if less is
-/// left, the call raises `Stack_overflow`. Therefore endless calls between Rust and OCaml do not
-/// end the process. The size of stacks made by coroutines or `stacker::grow` is not known. There a
-/// level needs 64 KiB to be left, and a call 320 KiB; Linux tells whether they are left, if the
-/// stack has a guard page. On other systems a lack of stack ends the process with `SIGSEGV`.
+/// A call from Rust to OCaml also needs a quarter of the stack, and at least 320 KiB. If less is
+/// left, the call raises `Stack_overflow`. Endless recursion between Rust and OCaml does not crash
+/// the process. The size of stacks made by coroutines or `stacker::grow` is unknown. On such
+/// stacks, a level needs 64 KiB of free space, and a call needs 320 KiB. On Linux, this is checked
+/// if the stack has a guard page. On other systems, a stack overflow ends the process with
+/// `SIGSEGV`.
 ///
 /// # Conversions of other types
 ///
 /// Implement [`to_value`](ToOCaml::to_value) and [`from_ocaml`](FromOCaml::from_ocaml), and convert
-/// the parts by [`to_ocaml`](ToOCaml::to_ocaml), or `to_value` for the last one, and
+/// the parts with [`to_ocaml`](ToOCaml::to_ocaml) (or `to_value` for the last part) and
 /// [`to_rust`](Value::to_rust).
 ///
 /// ```
@@ -300,11 +299,11 @@ pub unsafe trait OneType {
             which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
 )]
 pub trait ToOCaml<T: ?Sized> {
-    /// A root for the copy. The collector may run.
+    /// Copies the value to OCaml, and returns a root for the copy. The collector may run.
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if no `T` has this value;
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if no `T` can represent this value;
     /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) for an array of
     /// [`OCamlAny`](crate::OCamlAny) in which only some elements are floats;
     /// [`TooDeep`](crate::ConversionErrorKind::TooDeep);
@@ -319,28 +318,28 @@ pub trait ToOCaml<T: ?Sized> {
         }
     }
 
-    /// The copy, without a root, for a caller that uses it at once. Also returns the token, shared.
-    /// The collector may run before. This is the conversion, which you implement; convert the parts
-    /// of the value by *their* `to_value` or `to_ocaml`.
+    /// Like `to_ocaml`, but without a root, for a caller that uses the copy at once. Also returns
+    /// the token as a shared reference. The collector may run before the copy is made. Implement
+    /// this method; convert the parts of the value with *their* `to_value` or `to_ocaml`.
     ///
     /// # Errors
     ///
-    /// As [`to_ocaml`](ToOCaml::to_ocaml).
+    /// Same as [`to_ocaml`](ToOCaml::to_ocaml).
     #[track_caller]
     fn to_value<'l>(
         &self,
         lock: &'l mut DomainLock,
     ) -> Result<(Value<'l, T>, &'l DomainLock), ConversionError>;
 
-    /// A root that owns the value already, if this is one. Then the value needs no other root when
-    /// OCaml gets it as an argument or a part.
+    /// The root that already owns the value, if `self` is a root or points to one. The value then
+    /// needs no second root when OCaml receives it as an argument or a part.
     #[inline]
     fn as_root(&self) -> Option<&RootRef<T>> {
         None
     }
 
-    /// The number, if this is one for OCaml's `float`, for arrays and records in the flat form of
-    /// floats.
+    /// Returns the number if `self` converts to OCaml's `float`. Arrays and records in the flat
+    /// form use it.
     #[doc(hidden)]
     #[inline]
     fn as_float(&self) -> Option<FloatOf<T>> {
@@ -348,7 +347,7 @@ pub trait ToOCaml<T: ?Sized> {
     }
 }
 
-/// A number that OCaml represents as a `T`, which only a float is.
+/// A number that OCaml represents as a `T`. Only a `T` that stands for `float` has one.
 #[doc(hidden)]
 pub struct FloatOf<T: ?Sized>(f64, PhantomData<T>);
 
@@ -384,9 +383,8 @@ impl<T: ?Sized> FloatOf<T> {
             which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
 )]
 pub trait FromOCaml<T: ?Sized>: Sized {
-    /// The copy. The collector does not run. This is the conversion, which you implement, and which
-    /// [`Value::to_rust`] calls. It converts the parts of the value by [`Value::to_rust`] or
-    /// [`Value::read`].
+    /// Copies the value. The collector does not run. Implement this method; [`Value::to_rust`]
+    /// calls it. Convert the parts of the value with [`Value::to_rust`] or [`Value::read`].
     ///
     /// # Errors
     ///
@@ -398,30 +396,29 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     #[track_caller]
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
 
-    /// `false` if the value is certainly not a `T`. [Builds with checks](crate#builds-with-checks)
-    /// call this before each conversion, and `false` makes the conversion a
-    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch). Implement it, as `value.has_form()`, for
-    /// a `T` that is a [`Form`](crate::markers::Form).
+    /// Returns `false` if the value is certainly not a `T`. [Builds with
+    /// checks](crate#builds-with-checks) call this before each conversion, which returns
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the result is `false`. If `T` is a
+    /// [`Form`](crate::markers::Form), implement this as `value.has_form()`.
     #[inline]
     fn has_form(value: Value<'_, T>) -> bool {
         let _ = value;
         true
     }
 
-    /// The copy of an element of an OCaml array or record in the flat form of floats, whose
-    /// elements are numbers and not values. Implement it for a `T` that is OCaml's `float` under
-    /// another name.
+    /// Converts an element of an OCaml array or record in the flat form of floats, whose elements
+    /// are numbers, not values. Implement this if `T` is OCaml's `float` under another name.
     ///
     /// # Errors
     ///
-    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if a type does not implement it.
+    /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) unless the type implements this method.
     fn from_float(_: f64) -> Result<Self, ConversionError> {
         Err(ConversionError::new(ConversionErrorKind::Mismatch))
     }
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
-    /// A copy of the value, as a Rust type; or a root for it, if `R` is a
+    /// Copies the value to a Rust type, or returns a root for it if `R` is a
     /// [`Boxroot<T>`](crate::Boxroot).
     ///
     /// # Errors
@@ -443,11 +440,11 @@ impl<'l, T: ?Sized> Value<'l, T> {
 }
 
 impl<T: ?Sized> RootRef<T> {
-    /// A copy of the value, as a Rust type; see [`Value::to_rust`].
+    /// Copies the value to a Rust type; see [`Value::to_rust`].
     ///
     /// # Errors
     ///
-    /// As [`Value::to_rust`].
+    /// Same as [`Value::to_rust`].
     #[track_caller]
     pub fn to_rust<R: FromOCaml<T>>(&self, lock: &DomainLock) -> Result<R, ConversionError> {
         self.get(lock).to_rust(lock)
