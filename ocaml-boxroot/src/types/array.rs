@@ -1,4 +1,4 @@
-//! Arrays, and the flat form of floats, which records may also have.
+//! Arrays, and the flat form of floats, which records can also have.
 
 use super::block::made;
 use super::depth::Level;
@@ -15,7 +15,7 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 marker! {
-    /// The type of OCaml's `T array`, including arrays of floats. Invariant, because arrays change.
+    /// The type of OCaml's `T array`, including arrays of floats. Invariant: arrays are mutable.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, OCamlArray};
@@ -38,35 +38,35 @@ impl<'l, T> Value<'l, OCamlArray<T>> {
     #[doc(alias("caml_array_length", "Wosize_val"))]
     #[track_caller]
     pub fn len(self) -> usize {
-        // SAFETY: the value is a live array (type and lifetime).
+        // SAFETY: the value is a live array (by its type and lifetime).
         unsafe { self.checked().size_of_block() }
     }
 
-    /// Whether there are no elements.
+    /// Whether the array has no elements.
     #[track_caller]
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }
 
     /// The element at `index`, if there is one. Always `None` for an array in the flat form of
-    /// floats, whose elements are numbers and not values; see [`get_float`](Value::get_float).
+    /// floats, whose elements are numbers, not values; see [`get_float`](Value::get_float).
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn get(self, index: usize) -> Option<Value<'l, T>> {
         let is_there = !self.is_flat_floats() && index < self.len();
-        // SAFETY: an array that is not flat is a block of its elements (type), and has this one
-        // (just checked).
+        // SAFETY: an array that is not flat is a block of its elements (by its type), and has this
+        // element (just checked).
         is_there.then(|| unsafe { self.field(index) })
     }
 
-    /// The elements, from the first to the last. For an array in the flat form of floats, the
-    /// iterator is empty; use [`floats`](Value::floats) there. Each element is read when it is
-    /// asked for; another domain may change it before.
+    /// The elements, in order. For an array in the flat form of floats, the iterator is empty; use
+    /// [`floats`](Value::floats) instead. The iterator reads an element only when it yields it.
+    /// Another domain may change the element before that.
     #[track_caller]
     pub fn iter(self) -> impl ExactSizeIterator<Item = Value<'l, T>> {
         let length = if self.is_flat_floats() { 0 } else { self.len() };
-        // SAFETY: an array that is not flat is a block of its elements (type). Its length does not
-        // change.
+        // SAFETY: an array that is not flat is a block of its elements (by its type). Its length
+        // does not change.
         (0..length).map(move |index| unsafe { self.field(index) })
     }
 }
@@ -76,9 +76,9 @@ impl<T> RootRef<OCamlArray<T>> {
     ///
     /// # Errors
     ///
-    /// Those of the conversion; [`Mismatch`](crate::ConversionErrorKind::Mismatch) for a float in
-    /// an array of other values, and for another value in an array of floats, if their marker
-    /// allows both. The array does not change then.
+    /// The errors of the conversion. [`Mismatch`](crate::ConversionErrorKind::Mismatch) for a float
+    /// in an array of other values, and for another value in an array of floats, if the marker of
+    /// the elements allows both. If an error is returned, the array is unchanged.
     ///
     /// # Panics
     ///
@@ -109,14 +109,14 @@ impl<T> RootRef<OCamlArray<T>> {
         let length = flat.unwrap_or(array.len());
         assert!(index < length, "boxroot: no element {index} in an array of {length}");
         match flat.is_some() {
-            // OCaml's arrays have only floats or none.
+            // In OCaml, either all elements of an array are floats or none is.
             is_flat if is_flat != (are_flat() && is_boxed_float(value)) => {
                 Err(ConversionError::new(ConversionErrorKind::Mismatch))
             }
             true => {
                 // SAFETY: the value is a float (just checked).
                 let number: Value<'_, OCamlFloat> = unsafe { Value::from_raw(value.raw()) };
-                // SAFETY: the array has this number (just checked), and does not move while the
+                // SAFETY: the array has this element (just checked), and does not move while the
                 // token is borrowed. The store is atomic, because another domain may be using the
                 // number.
                 let place = unsafe { AtomicU64::from_ptr((array.raw() as *mut u64).add(index)) };
@@ -124,9 +124,9 @@ impl<T> RootRef<OCamlArray<T>> {
                 Ok(())
             }
             false => {
-                // SAFETY: the lock is held. The array has this element (just checked), of this
-                // type, and OCaml lets everybody who has the array change it. Both values are live,
-                // because the token is borrowed.
+                // SAFETY: the lock is held. The array has this element (just checked), which is of
+                // this type. In OCaml, all code that has an array may change it. Both values are
+                // live, because the token is borrowed.
                 unsafe { ffi::obx_store(array.raw(), index, value.raw()) };
                 Ok(())
             }
@@ -144,7 +144,7 @@ impl<'l> Value<'l, OCamlArray<OCamlFloat>> {
         }
     }
 
-    /// The numbers, from the first to the last.
+    /// The numbers, in order.
     pub fn floats(self) -> impl ExactSizeIterator<Item = f64> + use<'l> {
         (0..self.len()).map(move |index| self.get_float(index).expect("the length does not change"))
     }
@@ -159,7 +159,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 
     /// The numbers of an array or a record in the flat form of floats. `None` if the value does not
-    /// have this form. The type is that of an array or a record.
+    /// have this form. `T` is the type of an array or a record.
     #[inline]
     pub(crate) fn flat_floats(self) -> Option<impl ExactSizeIterator<Item = f64> + use<'l, T>> {
         if !self.is_flat_floats() {
@@ -168,7 +168,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         let first = self.raw() as *mut u64;
         // SAFETY: the value is a live block (just checked).
         let length = unsafe { self.size_of_block() } / (8 / size_of::<usize>());
-        // SAFETY: the block has this many floats, and does not move in 'l. The load is atomic,
+        // SAFETY: the block has this many floats, and does not move during 'l. The load is atomic,
         // because another domain may be changing the number.
         Some((0..length).map(move |index| unsafe {
             f64::from_bits(AtomicU64::from_ptr(first.add(index)).load(Ordering::Relaxed))
@@ -185,7 +185,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
 /// Whether OCaml's arrays of floats have the flat form.
 #[inline]
 fn are_flat() -> bool {
-    // SAFETY: a constant of C.
+    // SAFETY: this static is a constant in C.
     unsafe { ffi::obx_float_arrays_are_flat != 0 }
 }
 
@@ -199,7 +199,7 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
     }
 }
 
-/// An array of numbers.
+/// Makes an array of numbers in the flat form.
 pub(super) fn flat_array<'l, A, R: ToOCaml<A>>(
     numbers: &[R],
     lock: &'l mut DomainLock,
@@ -209,23 +209,23 @@ pub(super) fn flat_array<'l, A, R: ToOCaml<A>>(
     let (array, lock) = unsafe { made(ffi::obx_alloc_flat_array(numbers.len()), lock) }?;
     let first = array.raw() as *mut f64;
     for (i, number) in numbers.iter().enumerate() {
-        // In OCaml, an array has only floats or none.
+        // In OCaml, either all elements of an array are floats or none is.
         let Some(number) = number.as_float() else {
             return Err(ConversionError::new(ConversionErrorKind::Mismatch));
         };
-        // SAFETY: the new array has this number, and nobody else knows it yet.
+        // SAFETY: the new array has this element. Nothing else refers to the array yet.
         unsafe { first.add(i).write(number.get()) };
     }
     Ok((array, lock))
 }
 
-/// An array whose elements are converted one by one.
+/// Makes an array by converting its elements one by one.
 fn array<'l, A, R: ToOCaml<A>>(
     elements: &[R],
     lock: &'l mut DomainLock,
 ) -> Made<'l, OCamlArray<A>> {
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. The array of units is used as an array of A only when all elements were stored.
+    // run. The array of units becomes an array of `A` only after all elements are stored.
     let (array, now) =
         unsafe { made::<OCamlArray<A>>(ffi::obx_alloc_array(elements.len()), lock) }?;
     let array = Boxroot::try_new(now, array)?;
@@ -244,18 +244,18 @@ fn array<'l, A, R: ToOCaml<A>>(
     }
     if !floats.is_empty() {
         if floats.len() != elements.len() {
-            // In OCaml, an array has only floats or none.
+            // In OCaml, either all elements of an array are floats or none is.
             return Err(ConversionError::new(ConversionErrorKind::Mismatch));
         }
         array.delete_in(lock);
         let (flat, lock) = flat_array::<OCamlFloat, f64>(&floats, lock)?;
-        // SAFETY: an array of the converted elements, which are floats.
+        // SAFETY: this is an array of the converted elements, which are floats.
         return unsafe { made(flat.raw(), lock) };
     }
     Ok((array.into_value(lock), lock))
 }
 
-/// Whether the value is a float. On OCaml 4, it may be a pointer to other memory than the heap.
+/// Whether the value is a boxed float. On OCaml 4, it may be a pointer outside the heap.
 #[inline]
 fn is_boxed_float(value: Value<'_, OCamlAny>) -> bool {
     matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. })

@@ -1,4 +1,4 @@
-//! Lazy values, as far as they are forced.
+//! Reads lazy values that OCaml has forced.
 
 use super::form::{FORCING_TAG, FORWARD_TAG, LAZY_TAG};
 use crate::raw::ValueExt;
@@ -9,9 +9,9 @@ use std::sync::atomic::{fence, Ordering};
 marker! {
     /// The type of OCaml's `T Lazy.t`. Covariant.
     ///
-    /// Rust reads the result of a lazy value that OCaml has forced. To force one runs OCaml code,
-    /// and is `Lazy.force` of [bindings](crate::include_bindings!) (`bind("stdlib__Lazy")`). That
-    /// function is unsafe: a race of two threads that force one value is a bug of OCaml's runtime.
+    /// Rust can read the result of a lazy value that OCaml has forced. Forcing runs OCaml code:
+    /// call `Lazy.force` through [bindings](crate::include_bindings!) (`bind("stdlib__Lazy")`). It
+    /// is unsafe, because two threads that force one value trigger a bug in OCaml's runtime.
     ///
     /// # Examples
     ///
@@ -48,13 +48,13 @@ impl<'l, T> Value<'l, OCamlLazy<T>> {
         match self.kind() {
             Kind::Block { tag, .. } if tag == LAZY_TAG || tag == FORCING_TAG => None,
             Kind::Block { tag: FORWARD_TAG, .. } => {
-                // Another domain may have stored the result, and then this tag.
+                // Another domain may have stored the result and then this tag.
                 fence(Ordering::Acquire);
-                // SAFETY: a block with this tag is a lazy value whose field is the result (type).
+                // SAFETY: the field of a lazy value with this tag is the result (by its type).
                 Some(unsafe { self.field(0) })
             }
-            // SAFETY: a lazy value without these tags is its result, in whose place OCaml or the
-            // collector has put it (type).
+            // SAFETY: if a lazy value has none of these tags, its result has taken its place (by
+            // its type).
             _ => Some(unsafe { Value::from_raw(self.raw()) }),
         }
     }

@@ -1,4 +1,4 @@
-//! Lists; and the common parts of lists and arrays.
+//! Lists, and code that lists and arrays share.
 
 use super::depth::Level;
 use super::form::Form;
@@ -34,7 +34,7 @@ impl<T> Form for OCamlList<T> {
 }
 
 impl<'l, T> Value<'l, OCamlList<T>> {
-    /// The elements, from the first to the last. For a cyclic list, the iterator does not end.
+    /// The elements, in order. For a cyclic list, the iterator does not end.
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
         let mut list = self;
         std::iter::from_fn(move || {
@@ -50,7 +50,7 @@ impl<'l, T> Value<'l, OCamlList<T>> {
             return None;
         }
         // SAFETY: a list that is not an immediate is a block with the first element and the rest
-        // (type).
+        // (by its type).
         Some(unsafe { (self.field(0), self.field(1)) })
     }
 }
@@ -64,16 +64,16 @@ impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
             // SAFETY: the collector has not run since the element was made.
             unsafe { prepend(first, &mut list, lock) }?;
         }
-        // SAFETY: the immediate 0 is the empty list, to which elements of type A were added.
+        // SAFETY: the empty list is the immediate 0. Elements of type `A` were added to it.
         Ok((unsafe { Value::from_raw(list.into_value(lock).raw()) }, lock))
     }
 }
 
-/// Adds an element to a list. This is not generic, because there are many calls.
+/// Prepends an element to a list. This function is not generic, so that it is compiled only once.
 ///
 /// # Safety
 ///
-/// The value is valid.
+/// `first` is a valid value.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 unsafe fn prepend(
@@ -83,7 +83,7 @@ unsafe fn prepend(
 ) -> Result<(), ConversionError> {
     let rest = list.as_any() as *const RootRef<OCamlAny>;
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. `first` is valid until then (caller), and `rest` is the place of a live root.
+    // run. `first` is valid until then (caller's promise), and `rest` is the place of a live root.
     let list_of_one_more = unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) };
     list.try_set(lock, list_of_one_more)
 }
@@ -96,12 +96,12 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         let _level = Level::new()?;
         let (mut elements, mut rest) = (Vec::new(), value);
         loop {
-            // The vector grows with the list, because elements that are allocated before its last
-            // memory are allocated faster (glibc). At each growth a cell is remembered, for as many
-            // steps as the list has cells so far. Therefore a cyclic list is noticed at the latest
-            // when it was followed three times as far as it has cells (R. P. Brent, "An improved
-            // Monte Carlo factorization algorithm", 1980). No value moves meanwhile, because the
-            // token is borrowed.
+            // The vector grows with the list, because glibc allocates elements faster before the
+            // vector gets its final memory. At each growth, the current cell is remembered, and
+            // compared with as many later cells as there are elements so far. Therefore a cycle is
+            // detected after at most three times as many steps as the list has cells (R. P. Brent,
+            // "An improved Monte Carlo factorization algorithm", 1980). No value moves meanwhile,
+            // because the token is borrowed.
             let (remembered, steps) = (rest.raw(), elements.len().max(4));
             if elements.try_reserve(steps).is_err() {
                 return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
@@ -109,9 +109,9 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
             for _ in 0..steps {
                 let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
                 match element.to_rust(lock) {
-                    // SAFETY: there is memory for `steps` more elements, of which this loop has
-                    // written fewer. `push` would look for memory again, and is compiled for each
-                    // type.
+                    // SAFETY: the vector has room for `steps` more elements, and this loop has
+                    // written fewer. `push` would check for room again, and would be compiled for
+                    // each type.
                     Ok(element) => unsafe {
                         let count = elements.len();
                         elements.as_mut_ptr().add(count).write(element);
@@ -130,7 +130,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
     with_form!(OCamlList<A>);
 }
 
-/// The conversions of vectors and Rust arrays, by those of slices and vectors.
+/// Converts vectors and Rust arrays through the conversions of slices and vectors.
 macro_rules! like_slices {
     ($ocaml:ident) => {
         impl<A, R: ToOCaml<A>> ToOCaml<$ocaml<A>> for Vec<R> {
@@ -162,8 +162,8 @@ macro_rules! like_slices {
             with_form!($ocaml<A>);
         }
 
-        /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer than `N`
-        /// elements.
+        /// Returns [`Mismatch`](crate::ConversionErrorKind::Mismatch) if there are more or fewer
+        /// than `N` elements.
         impl<A, R: FromOCaml<A>, const N: usize> FromOCaml<$ocaml<A>> for [R; N] {
             fn from_ocaml<'l>(
                 value: Value<'l, $ocaml<A>>,

@@ -1,4 +1,4 @@
-//! Maps and sets of the standard library, read from Rust; and association lists.
+//! Reads maps and sets of OCaml's standard library, and converts association lists.
 
 use super::depth::Level;
 use super::form::Form;
@@ -12,11 +12,11 @@ use std::hash::Hash;
 use std::marker::PhantomData;
 
 marker! {
-    /// The type of a map of `Stdlib.Map.Make`, from `K` to `V`. Covariant.
+    /// The type of OCaml's maps from `K` to `V` (`Stdlib.Map.Make`). Covariant.
     ///
-    /// OCaml makes maps, because it compares the keys. [Bindings](crate::include_bindings!) of a
-    /// module with `module Words = Map.Make (String)` have `words::of_seq(lock, &map)`, for a Rust
-    /// map.
+    /// Only OCaml can make a map, because only OCaml can compare the keys.
+    /// [Bindings](crate::include_bindings!) of a module that contains `module Words = Map.Make
+    /// (String)` have the function `words::of_seq(lock, &map)`, which takes a Rust map.
     ///
     /// ```no_run
     /// use ocaml_boxroot::markers::OCamlMap;
@@ -39,7 +39,7 @@ marker! {
     /// ```
     OCamlMap<K, V>(PhantomData<(K, V)>);
 
-    /// The type of a set of `Stdlib.Set.Make`. Covariant. OCaml makes it, by `of_list` or `of_seq`.
+    /// The type of OCaml's sets (`Stdlib.Set.Make`). Covariant. Only OCaml can make a set.
     ///
     /// # Examples
     ///
@@ -58,20 +58,20 @@ marker! {
     /// ```
     OCamlSet<T>(PhantomData<T>);
 
-    /// The type of OCaml's `(K, V) Hashtbl.t`. Invariant, because hash tables change.
+    /// The type of OCaml's `(K, V) Hashtbl.t`. Invariant, because hash tables are mutable.
     ///
-    /// Only OCaml's functions know where an element is in a table.
-    /// [Bindings](crate::include_bindings!) have them (`bind("stdlib__Hashtbl")`):
-    /// `hashtbl::of_seq(lock, &map)` makes a table of a Rust map, and
-    /// [`iter`](crate::RootRef::<OCamlSeq<()>>::iter) reads the sequence from `hashtbl::to_seq`.
+    /// Only OCaml's functions can find an element in a table. [Bindings](crate::include_bindings!)
+    /// provide these functions (`bind("stdlib__Hashtbl")`): `hashtbl::of_seq(lock, &map)` makes a
+    /// table from a Rust map, and [`iter`](crate::RootRef::<OCamlSeq<()>>::iter) reads the sequence
+    /// that `hashtbl::to_seq` returns.
     OCamlHashtbl<K, V>(PhantomData<(K, V)>, Invariant<(K, V)>);
 }
 
-/// An iterator over the nodes of a tree as `Map` and `Set` of the standard library have it: the
-/// immediate 0, or a block whose fields are the left tree, `data` fields, the right tree and a
-/// height. Such trees do not change.
+/// An iterator over the nodes of a tree of OCaml's `Map` or `Set`. A tree is the immediate 0, or a
+/// block whose fields are the left tree, `data` fields, the right tree and a height. It is
+/// immutable.
 struct Tree<'l> {
-    /// Nodes that are still to be returned, each before its right tree. The next one is the last.
+    /// The nodes that are still to be returned, each before its right tree. The last is the next.
     pending: Vec<Value<'l, OCamlAny>>,
     data: usize,
 }
@@ -79,17 +79,17 @@ struct Tree<'l> {
 impl<'l> Tree<'l> {
     /// # Safety
     ///
-    /// `root` is such a tree, with `data` fields in each node.
+    /// `root` is a tree of this form, with `data` fields in each node.
     unsafe fn new<T>(root: Value<'l, T>, data: usize) -> Tree<'l> {
         let mut tree = Tree { pending: Vec::new(), data };
-        // SAFETY: every value is an `OCamlAny`; this one is a tree (caller).
+        // SAFETY: every value is an `OCamlAny`; this one is a tree (caller's promise).
         unsafe { tree.descend(Value::from_raw(root.raw())) }
         tree
     }
 
     /// # Safety
     ///
-    /// `tree` is a part of such a tree.
+    /// `tree` is a part of a tree of this form.
     unsafe fn descend(&mut self, mut tree: Value<'l, OCamlAny>) {
         while let Kind::Block { .. } = tree.kind() {
             self.pending.push(tree);
@@ -105,7 +105,7 @@ impl<'l> Iterator for Tree<'l> {
 
     fn next(&mut self) -> Option<Value<'l, OCamlAny>> {
         let node = self.pending.pop()?;
-        // SAFETY: a node has its right tree after the left tree and the data.
+        // SAFETY: in a node, the right tree follows the left tree and the data.
         unsafe { self.descend(node.field(1 + self.data)) }
         Some(node)
     }
@@ -133,9 +133,9 @@ impl<'l, K, V> Value<'l, OCamlMap<K, V>> {
     /// The bindings, in the order of the keys. Each value lives as long as the token is borrowed.
     #[track_caller]
     pub fn iter(self) -> impl Iterator<Item = (Value<'l, K>, Value<'l, V>)> {
-        // SAFETY: a map is a tree with a key and a value in each node (type).
+        // SAFETY: a map is a tree with a key and a value in each node (by its type).
         let nodes = unsafe { Tree::new(self.checked(), 2) };
-        // SAFETY: fields 1 and 2 of such a node are the key and the value.
+        // SAFETY: fields 1 and 2 of a node are the key and the value.
         nodes.map(|node| unsafe { (node.field(1), node.field(2)) })
     }
 }
@@ -144,14 +144,14 @@ impl<'l, T> Value<'l, OCamlSet<T>> {
     /// The elements, in order.
     #[track_caller]
     pub fn iter(self) -> impl Iterator<Item = Value<'l, T>> {
-        // SAFETY: a set is a tree with an element in each node (type).
+        // SAFETY: a set is a tree with an element in each node (by its type).
         let nodes = unsafe { Tree::new(self.checked(), 1) };
-        // SAFETY: field 1 of such a node is the element.
+        // SAFETY: field 1 of a node is the element.
         nodes.map(|node| unsafe { node.field(1) })
     }
 }
 
-/// Makes the collections below from the elements.
+/// Makes the collections below from their elements.
 mod made {
     use super::*;
 
@@ -159,7 +159,7 @@ mod made {
         Ok(all)
     }
 
-    /// Inserts the bindings one by one, because collecting them would take memory to sort them all.
+    /// Inserts the bindings one by one, because `collect` would need memory to sort them all.
     pub fn tree_map<K: Ord, V>(
         bindings: impl IntoIterator<Item = (K, V)>,
     ) -> Result<BTreeMap<K, V>, ConversionError> {
@@ -168,7 +168,7 @@ mod made {
         Ok(map)
     }
 
-    /// As [`tree_map`].
+    /// Like [`tree_map`].
     pub fn tree_set<T: Ord>(elements: Vec<T>) -> Result<BTreeSet<T>, ConversionError> {
         let mut set = BTreeSet::new();
         set.extend(elements);
@@ -230,21 +230,21 @@ trees! {
 
 macro_rules! lists {
     ($($set:ident, $rust:ident: $make:ident where $first:ident $(+ $second:ident)?;)*) => {$(
-        /// A list, in the order of the Rust set's iterator.
+        /// Converts to a list, in the order of the set's iterator.
         impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for $set<R> {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
                 collect(self.iter())?.as_slice().to_value(lock)
             }
         }
 
-        /// A list of pairs, in the order of the Rust map's iterator.
+        /// Converts to a list of pairs, in the order of the map's iterator.
         impl<A, B, K: ToOCaml<A>, V: ToOCaml<B>> ToOCaml<OCamlList<(A, B)>> for $rust<K, V> {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<(A, B)>> {
                 collect(self.iter())?.as_slice().to_value(lock)
             }
         }
 
-        /// If a key is there several times, its first value counts, as for OCaml's `List.assoc`.
+        /// If a key occurs several times, its first value counts, as in OCaml's `List.assoc`.
         impl<A, B, K: FromOCaml<A> + $first $(+ $second)?, V: FromOCaml<B>> FromOCaml<OCamlList<(A, B)>>
             for $rust<K, V>
         {

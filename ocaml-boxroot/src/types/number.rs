@@ -39,7 +39,7 @@ marker! {
     /// let n: Boxroot<OCamlInt64> = 7.to_ocaml(lock)?;
     /// assert_eq!(n.get(lock).to_int64(), 7);
     ///
-    /// // A hash, of which OCaml has the bits.
+    /// // A hash: OCaml gets the same bits.
     /// let hash: Boxroot<OCamlInt64> = Wrapping(u64::MAX).to_ocaml(lock)?;
     /// assert_eq!(hash.get(lock).to_int64(), -1);
     /// assert_eq!(hash.to_rust::<Wrapping<u64>>(lock)?.0, u64::MAX);
@@ -64,7 +64,7 @@ marker! {
     /// # Ok(()) });
     /// ```
     OCamlChar;
-    /// The type of OCaml's `Uchar.t`: a character of Unicode, as Rust's `char`.
+    /// The type of OCaml's `Uchar.t`: a Unicode character, like Rust's `char`.
     ///
     /// # Examples
     ///
@@ -94,12 +94,12 @@ marker! {
     OCamlFloat;
 }
 
-// SAFETY: OCaml's `bool`.
+// SAFETY: the marker stands for OCaml's `bool`.
 unsafe impl OneType for bool {}
-// SAFETY: OCaml's `unit`.
+// SAFETY: the marker stands for OCaml's `unit`.
 unsafe impl OneType for () {}
 
-/// Immediates of some range.
+/// Implements [`Form`] for immediates in a range.
 macro_rules! immediates {
     ($($marker:ty: $range:pat,)*) => {$(
         impl Form for $marker {
@@ -118,7 +118,7 @@ immediates! {
     (): 0,
 }
 
-/// Custom blocks with operations of this name.
+/// Implements [`Form`] for custom blocks whose operations have this identifier.
 macro_rules! custom_numbers {
     ($($marker:ident: $name:literal;)*) => {$(
         impl Form for $marker {
@@ -152,12 +152,12 @@ impl Value<'_, ()> {
 }
 
 impl Value<'_, OCamlInt> {
-    /// An OCaml integer. It is an immediate, which is always valid. OCaml's integers have one bit
-    /// less than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
+    /// Makes an OCaml integer. It is an immediate, which is always valid. OCaml's integers have one
+    /// bit less than `isize`: the highest bit of `n` is lost, as in OCaml's own arithmetic.
     #[doc(alias("Val_int", "Val_long"))]
     #[inline]
     pub fn int(n: isize) -> Value<'static, OCamlInt> {
-        // SAFETY: an immediate, by its lowest bit, and so an `int`.
+        // SAFETY: the lowest bit makes this an immediate, and every immediate is a valid `int`.
         unsafe { Value::from_raw((n << 1) | 1) }
     }
 
@@ -171,10 +171,10 @@ impl Value<'_, OCamlInt> {
 }
 
 impl Value<'_, OCamlChar> {
-    /// An OCaml character, which is a byte.
+    /// Makes an OCaml character, which is a byte.
     #[inline]
     pub fn char(byte: u8) -> Value<'static, OCamlChar> {
-        // SAFETY: an immediate, by its lowest bit, from 0 to 255, and so a `char`.
+        // SAFETY: the lowest bit makes this an immediate. It is from 0 to 255, so it is a `char`.
         unsafe { Value::from_raw(isize::from(byte) << 1 | 1) }
     }
 
@@ -191,7 +191,7 @@ impl Value<'_, OCamlInt32> {
     #[track_caller]
     #[inline]
     pub fn to_int32(self) -> i32 {
-        // SAFETY: the value is a live `int32` (type and lifetime).
+        // SAFETY: the value is a live `int32` (by its type and lifetime).
         unsafe { ffi::obx_int32(self.checked().raw()) }
     }
 }
@@ -201,7 +201,7 @@ impl Value<'_, OCamlInt64> {
     #[track_caller]
     #[inline]
     pub fn to_int64(self) -> i64 {
-        // SAFETY: the value is a live `int64` (type and lifetime).
+        // SAFETY: the value is a live `int64` (by its type and lifetime).
         unsafe { ffi::obx_int64(self.checked().raw()) }
     }
 }
@@ -211,7 +211,7 @@ impl Value<'_, OCamlNativeint> {
     #[track_caller]
     #[inline]
     pub fn to_nativeint(self) -> isize {
-        // SAFETY: the value is a live `nativeint` (type and lifetime).
+        // SAFETY: the value is a live `nativeint` (by its type and lifetime).
         unsafe { ffi::obx_nativeint(self.checked().raw()) }
     }
 }
@@ -232,7 +232,7 @@ impl Value<'_, OCamlFloat> {
     #[track_caller]
     #[inline]
     pub fn to_float(self) -> f64 {
-        // SAFETY: the value is a live float (type and lifetime). Floats do not change.
+        // SAFETY: the value is a live float (by its type and lifetime). Floats are immutable.
         unsafe { *(self.checked().raw() as *const f64) }
     }
 }
@@ -262,31 +262,31 @@ from_ocaml! {
         }
     };
     OCamlChar => u8: |value, _| Ok(value.to_byte());
-    /// OCaml's characters are bytes, which stand for the characters of Latin-1 here.
+    /// OCaml's characters are bytes, which this conversion reads as Latin-1.
     OCamlChar => char: |value, _| Ok(value.to_byte().into());
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value of another
-    /// number, by `Uchar.unsafe_of_int`.
+    /// Returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if OCaml made the value with
+    /// `Uchar.unsafe_of_int` from a number that is not a Unicode scalar value.
     OCamlUchar => char: |value, _| {
         let number = u32::try_from(value.raw() >> 1).ok();
         number.and_then(char::from_u32).ok_or_else(|| ConversionErrorKind::OutOfRange.into())
     };
 }
 
-/// Whether this is an OCaml integer, which has one bit less.
+/// Whether `n` fits into an OCaml integer, which has one bit less than `isize`.
 #[inline]
 pub(super) fn is_ocaml_int(n: isize) -> bool {
     Value::int(n).to_int() == n
 }
 
-/// The conversions of integers to and from OCaml's four types of integers. Each goes through the
-/// Rust type that has the range of the OCaml type, or one bit more.
+/// Converts integers to and from OCaml's four integer types. Each conversion goes through the Rust
+/// type that has the range of the OCaml type, or one bit more.
 macro_rules! integers {
     ($($ocaml:ident: $own:ident, $make:expr, $read:ident;)*) => {$(
         integers!{ @all $ocaml, $own, $make, $read:
             i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize }
     )*};
     (@all $ocaml:ident, $own:ident, $make:expr, $read:ident: $($rust:ident)*) => {$(
-        /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
+        /// Returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if it does not fit.
         impl ToOCaml<$ocaml> for $rust {
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
@@ -298,7 +298,7 @@ macro_rules! integers {
             }
         }
 
-        /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) for a number that does not fit.
+        /// Returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if it does not fit.
         impl FromOCaml<$ocaml> for $rust {
             #[inline]
             fn from_ocaml<'l>(
@@ -319,7 +319,7 @@ integers! {
         false => Err(ConversionErrorKind::OutOfRange.into()),
     }, to_int;
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. The new block is of this type.
+    // run. The new block has this type.
     OCamlInt32: i32, |n, lock| unsafe { made(ffi::obx_alloc_int32(n), lock) }, to_int32;
     // SAFETY: as above.
     OCamlInt64: i64, |n, lock| unsafe { made(ffi::obx_alloc_int64(n), lock) }, to_int64;
@@ -329,7 +329,7 @@ integers! {
 
 macro_rules! wrapping {
     ($($rust:ident as $own:ident is $ocaml:ident;)*) => {$(
-        /// The number with the same bits.
+        /// Converts to the number with the same bits.
         impl ToOCaml<$ocaml> for Wrapping<$rust> {
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
@@ -337,7 +337,7 @@ macro_rules! wrapping {
             }
         }
 
-        /// The number with the same bits.
+        /// Converts to the number with the same bits.
         impl FromOCaml<$ocaml> for Wrapping<$rust> {
             #[inline]
             fn from_ocaml<'l>(
@@ -372,7 +372,7 @@ impl ToOCaml<OCamlFloat> for f64 {
     }
 }
 
-/// To a Rust type by way of `f64`, and back.
+/// Converts a Rust type to and from OCaml's `float` through `f64`.
 macro_rules! floats {
     ($($(#[$doc:meta])* $rust:ty: $to:expr, $from:expr;)*) => {$(
         impl ToOCaml<OCamlFloat> for $rust {
@@ -411,11 +411,11 @@ macro_rules! floats {
 }
 
 floats! {
-    /// The nearest number. A finite number that is too large for an `f32` returns
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
+    /// Rounds to the nearest `f32`. Returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange)
+    /// for a finite number that is too large.
     f32: |x| f64::from(*x), |x| Some(x as f32).filter(|near| near.is_finite() || !x.is_finite());
-    /// Seconds, as those of `Unix.gettimeofday` and `Unix.sleepf`. A number that is negative, too
-    /// large or NaN returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
+    /// The number is in seconds, as in `Unix.gettimeofday` and `Unix.sleepf`. Returns
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if it is negative, too large or NaN.
     Duration: Duration::as_secs_f64, |x| Duration::try_from_secs_f64(x).ok();
 }
 
@@ -426,8 +426,8 @@ impl ToOCaml<OCamlChar> for u8 {
     }
 }
 
-/// OCaml's characters are bytes, which stand for the characters of Latin-1 here (up to U+00FF).
-/// Other characters return [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
+/// OCaml's characters are bytes, which this conversion writes as Latin-1 (up to U+00FF). Other
+/// characters return [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
         u8::try_from(*self)
@@ -439,7 +439,7 @@ impl ToOCaml<OCamlChar> for char {
 impl ToOCaml<OCamlUchar> for char {
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlUchar> {
-        // SAFETY: an `Uchar.t` is the immediate of a character's number.
+        // SAFETY: a `Uchar.t` is a character's number as an immediate.
         unsafe { made(Value::int(u32::from(*self) as isize).raw(), lock) }
     }
 }

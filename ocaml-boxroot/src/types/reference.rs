@@ -1,4 +1,4 @@
-//! References, which are records of one field that changes.
+//! References, which are records with one mutable field.
 
 use super::block::block;
 use super::kept::Kept;
@@ -6,10 +6,10 @@ use super::ToOCaml;
 use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef};
 
 crate::ocaml_type! {
-    /// The type of OCaml's `T ref`. Invariant, because references change.
+    /// The type of OCaml's `T ref`. Invariant, because references are mutable.
     ///
-    /// OCaml and Rust share a reference by its root: there is no conversion, because a copy would
-    /// not change with it. Its field is read like those of other [records](crate::ocaml_type!).
+    /// OCaml and Rust share a reference through a root. There is no conversion, because a copy
+    /// would not show later changes. Its field is read like those of [records](crate::ocaml_type!).
     ///
     /// # Examples
     ///
@@ -35,17 +35,17 @@ crate::ocaml_type! {
     /// ```
     #[doc(alias("caml_modify", "Store_field"))]
     pub struct OCamlRef<T> {
-        /// OCaml's `!`. Another domain may change it at any time.
+        /// The result of OCaml's `!`. Another domain may change it at any time.
         contents: T,
     }
 }
 
 impl<T> OCamlRef<T> {
-    /// A new reference, OCaml's `ref value`. The collector may run.
+    /// Makes a reference, as OCaml's `ref value` does. The collector may run.
     ///
     /// # Errors
     ///
-    /// Those of the conversion; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+    /// The errors of the conversion, and [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[track_caller]
     pub fn new(
         lock: &mut DomainLock,
@@ -59,11 +59,11 @@ impl<T> OCamlRef<T> {
 }
 
 impl<T> RootRef<OCamlRef<T>> {
-    /// Changes the contents of the reference: OCaml's `:=`. The collector may run.
+    /// Changes the contents of the reference, as OCaml's `:=` does. The collector may run.
     ///
     /// # Errors
     ///
-    /// Those of the conversion. The reference keeps its contents then.
+    /// The errors of the conversion. If an error is returned, the reference is unchanged.
     #[doc(alias("caml_modify", "Store_field"))]
     #[track_caller]
     pub fn assign(
@@ -73,8 +73,8 @@ impl<T> RootRef<OCamlRef<T>> {
     ) -> Result<(), ConversionError> {
         let (value, lock) = value.to_value(lock)?;
         let reference = self.get(lock).checked();
-        // SAFETY: the lock is held. A reference is a block with the field 0, of this type, and
-        // OCaml lets everybody who has it change it. Both values are live, because the token is
+        // SAFETY: the lock is held. A reference is a block whose field 0 is of this type. In OCaml,
+        // all code that has a reference may change it. Both values are live, because the token is
         // borrowed.
         unsafe { ffi::obx_store(reference.raw(), 0, value.raw()) };
         Ok(())

@@ -1,4 +1,4 @@
-//! Sequences, read from Rust. `call/sequence.rs` makes them.
+//! Reads sequences from Rust. `call/sequence.rs` makes sequences.
 
 use super::form::{is_closure, Form};
 use super::markers::Function;
@@ -11,11 +11,11 @@ use std::marker::PhantomData;
 marker! {
     /// The type of OCaml's `T Seq.t`. Covariant.
     ///
-    /// Vectors, maps and sets of Rust become sequences, of which OCaml's `of_seq` functions make
-    /// maps, hash tables, queues and others. They are copied at once.
+    /// Rust's vectors, maps and sets convert to sequences. OCaml's `of_seq` functions turn these
+    /// into maps, hash tables, queues and so on. The conversion copies all elements at once.
     ///
-    /// OCaml computes an element when it is asked for, each time again, and may raise an exception.
-    /// Iterating needs the token as `&mut`, and yields a `Result` for each element.
+    /// OCaml computes an element each time it is requested, and may raise an exception. Therefore
+    /// iterating borrows the token as `&mut`, and yields a `Result` for each element.
     ///
     /// ```no_run
     /// use ocaml_boxroot::markers::OCamlSeq;
@@ -39,7 +39,7 @@ impl<T> Form for OCamlSeq<T> {
 }
 
 impl<T> RootRef<OCamlSeq<T>> {
-    /// The first element and the rest of the sequence; `None` at its end. Runs OCaml code.
+    /// The first element and the rest of the sequence, or `None` at its end. Runs OCaml code.
     ///
     /// # Errors
     ///
@@ -51,27 +51,26 @@ impl<T> RootRef<OCamlSeq<T>> {
         &self,
         lock: &mut DomainLock,
     ) -> Result<Option<(Boxroot<T>, Boxroot<OCamlSeq<T>>)>, CallError> {
-        // SAFETY: a sequence is a function of () that returns the immediate 0, or a block of the
-        // first element and the rest.
+        // SAFETY: a sequence is a function that takes `()`. It returns the immediate 0, or a block
+        // with the first element and the rest.
         let function: &RootRef<Function<(), OCamlAny>> = unsafe { self.cast() };
         let (node, lock) = function.call(lock)?;
         if node.is_immediate() {
             return Ok(None);
         }
-        // SAFETY: the block that such a function returns has these two fields.
+        // SAFETY: the block that this function returns has these two fields.
         let (first, rest) = unsafe { (node.field(0), node.field(1)) };
         Ok(Some((Boxroot::try_new(lock, first)?, Boxroot::try_new(lock, rest)?)))
     }
 
-    /// The elements, copied to Rust or rooted, in order. The iterator ends after the last element
-    /// or the first error, and borrows the token as `&mut`, because each element is computed by
-    /// OCaml code.
+    /// The elements in order, copied to Rust or rooted. The iterator ends after the last element or
+    /// the first error. It borrows the token as `&mut`, because OCaml code computes each element.
     pub fn iter<'l, R: FromOCaml<T>>(&self, lock: &'l mut DomainLock) -> Elements<'l, T, R> {
         Elements { rest: Some(self.clone_in(lock)), lock, _result: PhantomData }
     }
 }
 
-/// An iterator over the elements of a sequence, from [`iter`](RootRef::<OCamlSeq<()>>::iter).
+/// An iterator over the elements of a sequence; see [`iter`](RootRef::<OCamlSeq<()>>::iter).
 pub struct Elements<'l, T, R> {
     /// The elements that are still to come. `None` after the end or an error.
     rest: Option<Result<Boxroot<OCamlSeq<T>>, ConversionError>>,

@@ -51,7 +51,7 @@ impl Form for OCamlString {
     }
 }
 
-/// Memory does not tell bytes from strings.
+/// Bytes and strings look the same in memory.
 impl Form for OCamlBytes {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
         OCamlString::is_form_of(value)
@@ -66,7 +66,7 @@ impl<T> Value<'_, T> {
     /// The value is a string or a byte sequence.
     #[inline]
     unsafe fn length(self) -> usize {
-        // SAFETY: the value is such a block (caller), of this size.
+        // SAFETY: the value is a string or a byte sequence of this size (caller's promise).
         unsafe { self.length_in(self.size_of_block()) }
     }
 
@@ -74,33 +74,33 @@ impl<T> Value<'_, T> {
     ///
     /// # Safety
     ///
-    /// The value is a string or a byte sequence, of this size.
+    /// The value is a string or a byte sequence in a block of this size.
     #[inline(always)]
     unsafe fn length_in(self, size: usize) -> usize {
         let last = size * size_of::<usize>() - 1;
-        // SAFETY: the last byte of such a block (caller) says how many bytes before it are not
-        // counted.
+        // SAFETY: the last byte of this block (caller's promise) is the number of padding bytes
+        // before it.
         last - usize::from(unsafe { *(self.raw() as *const u8).add(last) })
     }
 }
 
 impl<'l> Value<'l, OCamlString> {
-    /// The string's bytes, without a copy.
+    /// The string's bytes, not copied.
     #[doc(alias("String_val", "caml_string_length"))]
     #[track_caller]
     #[inline]
     pub fn as_bytes(self) -> &'l [u8] {
         self.checked();
-        // SAFETY: the value is a live string (type and lifetime). The collector does not run in 'l,
-        // so the string does not move. Strings do not change.
+        // SAFETY: the value is a live string (by its type and lifetime). The collector does not run
+        // during 'l, so the string does not move. Strings are immutable.
         unsafe { std::slice::from_raw_parts(self.raw() as *const u8, self.length()) }
     }
 
-    /// The string, without a copy.
+    /// The string as a `str`, not copied.
     ///
     /// # Errors
     ///
-    /// If it is not UTF-8.
+    /// If the string is not UTF-8.
     #[doc(alias = "String_val")]
     #[track_caller]
     #[inline]
@@ -113,28 +113,27 @@ impl<'l> Value<'l, OCamlString> {
         std::str::from_utf8(bytes)
     }
 
-    /// Whether all bytes are ASCII. Looks at whole words, of which the last one ends with bytes
-    /// below 8.
+    /// Whether all bytes are ASCII. Checks whole words: the padding in the last one is also ASCII.
     #[inline]
     fn is_ascii(self) -> bool {
         const HIGH: usize = usize::from_ne_bytes([0x80; size_of::<usize>()]);
-        // SAFETY: the value is a live string (type and lifetime), a block of this size. Strings do
-        // not change.
+        // SAFETY: the value is a live string (by its type and lifetime), in a block of this size.
+        // Strings are immutable.
         let words =
             unsafe { std::slice::from_raw_parts(self.raw() as *const usize, self.size_of_block()) };
         words.iter().fold(0, |all, word| all | word) & HIGH == 0
     }
 
-    /// A copy of the string's bytes. Without memory for it, the process ends, as it does in
-    /// [`slice::to_vec`]; [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
+    /// Copies the string's bytes. Aborts if out of memory, like [`slice::to_vec`];
+    /// [`to_rust`](Value::to_rust) to a `Vec<u8>` returns an error instead.
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
         self.as_bytes().to_vec()
     }
 
-    /// A copy of the string, in which U+FFFD replaces invalid UTF-8; [`to_rust`](Value::to_rust) to
-    /// a `String` returns an error for it. `to_rust` also returns an error when out of memory; this
-    /// method aborts, as [`String::from_utf8_lossy`] does.
+    /// Copies the string, replacing invalid UTF-8 with U+FFFD. Aborts if out of memory, like
+    /// [`String::from_utf8_lossy`]. In both cases, [`to_rust`](Value::to_rust) to a `String`
+    /// returns an error instead.
     #[track_caller]
     pub fn to_string_lossy(self) -> String {
         String::from_utf8_lossy(self.as_bytes()).into_owned()
@@ -142,8 +141,8 @@ impl<'l> Value<'l, OCamlString> {
 }
 
 impl<'l> Value<'l, OCamlBytes> {
-    /// A copy of the bytes. Without memory for it, the process ends, as it does in
-    /// [`slice::to_vec`]; [`to_rust`](Value::to_rust) to a `Vec<u8>` is an error instead.
+    /// Copies the bytes. Aborts if out of memory, like [`slice::to_vec`];
+    /// [`to_rust`](Value::to_rust) to a `Vec<u8>` returns an error instead.
     #[doc(alias = "Bytes_val")]
     #[track_caller]
     pub fn to_bytes(self) -> Vec<u8> {
@@ -161,23 +160,23 @@ impl<'l> Value<'l, OCamlBytes> {
         copied_atomically(words, length)
     }
 
-    /// The words of the block, which begin with the bytes; and how many bytes there are.
+    /// The words of the block, which begin with the bytes, and the number of bytes.
     #[inline]
     #[track_caller]
     pub(crate) fn words(self) -> (&'l [AtomicUsize], usize) {
-        // SAFETY: the value is a byte sequence (type).
+        // SAFETY: the value is a byte sequence (by its type).
         let size = unsafe { self.checked().size_of_block() };
         let words = self.raw() as *const AtomicUsize;
-        // SAFETY: the block has so many words, and does not move in 'l. They are atomic, because
-        // another domain may be changing bytes.
+        // SAFETY: the block has `size` words, and does not move during 'l. The words are atomic,
+        // because another domain may be changing bytes.
         let words = unsafe { std::slice::from_raw_parts(words, size) };
-        // SAFETY: the value is a byte sequence (type) of this size.
+        // SAFETY: the value is a byte sequence (by its type), and its block has this size.
         (words, unsafe { self.length_in(size) })
     }
 }
 
 impl DomainLock {
-    /// Allocates an OCaml string with these bytes. The garbage collector may run.
+    /// Allocates an OCaml string with these bytes. The collector may run.
     ///
     /// # Errors
     ///
@@ -194,9 +193,9 @@ impl DomainLock {
     fn string<'l>(&'l mut self, bytes: &[u8]) -> Made<'l, OCamlString> {
         let words = bytes.len() / size_of::<usize>() + 1;
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
-        // may run. The function in C copies the bytes, and does not raise. A string is a block with
-        // this tag, whose last byte says how many bytes before it are not counted: they fit into
-        // its last word.
+        // may run. The C function copies the bytes, and does not raise. A string is a block with
+        // this tag. Its last byte is the number of padding bytes before it, which are all in the
+        // last word.
         unsafe {
             if words > MAX_SMALL {
                 return made(ffi::obx_alloc_string(bytes.as_ptr().cast(), bytes.len()), self);
@@ -256,20 +255,20 @@ bytes! {
     Vec<u8>;
 }
 
-/// [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) for a string that is not UTF-8. `Vec<u8>` is
-/// for any string, and [`Value::to_string_lossy`] replaces invalid UTF-8.
+/// Returns [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) for a string that is not UTF-8. A
+/// `Vec<u8>` can hold any string, and [`Value::to_string_lossy`] replaces invalid UTF-8.
 impl FromOCaml<OCamlString> for String {
     #[inline]
     fn from_ocaml<'l>(
         value: Value<'l, OCamlString>,
         _: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        /// Two registers hold the result, so that a caller moves no strings that were just stored
-        /// in parts: processors wait then.
+        /// The result fits into two registers. Processors stall when a caller moves a `String` that
+        /// was just stored in parts.
         #[inline(never)]
         fn copied_text(value: Value<'_, OCamlString>) -> Result<Box<str>, ConversionError> {
             let copy = copied(value.as_str()?.as_bytes())?.into_boxed_slice();
-            // SAFETY: it is a copy of UTF-8.
+            // SAFETY: this is a copy of UTF-8.
             Ok(unsafe { std::str::from_boxed_utf8_unchecked(copy) })
         }
         copied_text(value).map(str::into_string)
@@ -278,7 +277,7 @@ impl FromOCaml<OCamlString> for String {
     with_form!(OCamlString);
 }
 
-/// By way of another type.
+/// Converts through another type.
 macro_rules! strings_by {
     ($($by:ty: $($rust:ty),*;)*) => {
         from_ocaml! {$($(
@@ -295,7 +294,7 @@ strings_by! {
 }
 
 from_ocaml! {
-    /// Any bytes.
+    /// Copies any bytes.
     OCamlString => OsString: |value, _| copied(value.as_bytes()).map(OsString::from_vec);
     OCamlString => Vec<u8>: |value, _| copied(value.as_bytes());
     OCamlBytes => Vec<u8>: |value, _| value.copied();

@@ -1,4 +1,4 @@
-//! Tuples, options and results. Rust's own types are the markers.
+//! Tuples, options and results. Rust's own types serve as markers.
 
 use super::block::{block, made};
 use super::depth::Level;
@@ -8,9 +8,9 @@ use super::{FromOCaml, Made, OneType, ToOCaml};
 use crate::raw::ValueExt;
 use crate::{ConversionError, DomainLock, Kind, OCamlAny, Value};
 
-// SAFETY: OCaml's `option`.
+// SAFETY: the marker stands for OCaml's `option`.
 unsafe impl<T> OneType for Option<T> {}
-// SAFETY: OCaml's `result`.
+// SAFETY: the marker stands for OCaml's `result`.
 unsafe impl<T, E> OneType for Result<T, E> {}
 
 impl<T> Form for Option<T> {
@@ -26,17 +26,17 @@ impl<T, E> Form for Result<T, E> {
 }
 
 impl<'l, T> Value<'l, Option<T>> {
-    /// `Some` with the value in it, or `None`.
+    /// `Some` with the contained value, or `None`.
     #[doc(alias("Is_some", "Some_val"))]
     #[track_caller]
     pub fn to_option(self) -> Option<Value<'l, T>> {
-        // SAFETY: a block is `Some x`, whose field 0 is x (type).
+        // SAFETY: a block is `Some x`, whose field 0 is x (by its type).
         (!self.checked().is_immediate()).then(|| unsafe { self.field(0) })
     }
 }
 
 impl<'l, T, E> Value<'l, Result<T, E>> {
-    /// `Ok` or `Err`, with the value in it.
+    /// `Ok` or `Err` with the contained value.
     ///
     /// # Examples
     ///
@@ -52,7 +52,7 @@ impl<'l, T, E> Value<'l, Result<T, E>> {
     #[track_caller]
     pub fn to_result(self) -> Result<Value<'l, T>, Value<'l, E>> {
         let is_ok = matches!(self.checked().kind(), Kind::Block { tag: 0, .. });
-        // SAFETY: `Ok x` is a block of tag 0 whose field 0 is x, and `Error x` one of tag 1 (type).
+        // SAFETY: `Ok x` is a block of tag 0, and `Error x` of tag 1. In both, field 0 is x.
         unsafe {
             match is_ok {
                 true => Ok(self.field(0)),
@@ -67,14 +67,14 @@ impl<'l, A, B> Value<'l, (A, B)> {
     #[track_caller]
     pub fn to_pair(self) -> (Value<'l, A>, Value<'l, B>) {
         self.checked();
-        // SAFETY: a pair is a block of two fields (type).
+        // SAFETY: a pair is a block of two fields (by its type).
         unsafe { (self.field(0), self.field(1)) }
     }
 }
 
 macro_rules! tuple {
     ($size:literal: $($rust:ident $ocaml:ident $index:tt),+) => {
-        // SAFETY: OCaml's tuple of this size.
+        // SAFETY: the marker stands for OCaml's tuple of this size.
         unsafe impl<$($ocaml),+> OneType for ($($ocaml,)+) {}
 
         impl<$($ocaml),+> Form for ($($ocaml,)+) {
@@ -98,7 +98,7 @@ macro_rules! tuple {
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
                 let _level = Level::new()?;
-                // SAFETY: a tuple is a block of these fields (type).
+                // SAFETY: a tuple is a block of these fields (by its type).
                 unsafe { Ok(($(value.field::<$ocaml>($index).to_rust::<$rust>(lock)?,)+)) }
             }
 
