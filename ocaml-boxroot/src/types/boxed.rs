@@ -20,25 +20,25 @@ use std::sync::atomic::Ordering::{AcqRel, Acquire};
 use std::{fmt, iter, ptr};
 
 marker! {
-    /// The type of a Rust value that OCaml owns, in a custom block. In OCaml it is an abstract
-    /// type. The block's finaliser drops the `T`.
+    /// The type of a custom block that owns a Rust value. In OCaml it is an abstract type. The
+    /// block's finaliser drops the `T`.
     ///
-    /// * The finaliser runs inside a collection, on any thread. Therefore `T` is [`Send`], and its
-    ///   `drop` cannot use OCaml, except to drop roots: [`attach`](DomainLock::attach) returns
-    ///   [`InFinaliser`](crate::AttachError::InFinaliser) there. A panic in `drop` does not leave
-    ///   the finaliser. `drop` must not wait for a mutex that some thread holds while it waits for
-    ///   OCaml's lock, or while it may run the collector: that thread may be this one.
-    /// * Rust gets a `&T`, on any thread. Therefore `T` is [`Sync`]; if it has to change, use a
+    /// * The finaliser runs during a collection, on any thread. Therefore `T` must be [`Send`], and
+    ///   its `drop` can only use OCaml to drop roots: [`attach`](DomainLock::attach) returns
+    ///   [`InFinaliser`](crate::AttachError::InFinaliser). The finaliser catches a panic in `drop`.
+    ///   `drop` must not wait for a mutex that a thread holds while it waits for OCaml's lock or
+    ///   may run the collector, because that thread may be this one.
+    /// * Rust gets a `&T` on any thread. Therefore `T` must be [`Sync`]. If it must change, use a
     ///   `Mutex`, for example.
-    /// * In OCaml, to compare two of these blocks, or to marshal one, raises an exception.
-    ///   `Hashtbl.hash` gives all these blocks the same hash. A type that implements [`Custom`] can
-    ///   have what its blocks do instead.
-    /// * Values that are left when the runtime is shut down are not dropped.
+    /// * In OCaml, comparing two of these blocks, or marshalling one, raises an exception.
+    ///   `Hashtbl.hash` returns the same hash for all of them. Implement [`Custom`] to define these
+    ///   operations.
+    /// * Values that OCaml still owns when the runtime shuts down are not dropped.
     ///
-    /// Roots inside `T` are fine. But a `T` that owns a root of its own block, or of a value that
-    /// refers to the block, is never dropped.
+    /// `T` may contain roots. But a `T` that owns a root of its own block, or of a value that
+    /// refers to the block, leaks: it is never dropped.
     ///
-    /// A block knows the type of its value: [`try_get`](Value::try_get) finds out whether it is a
+    /// A block stores the type of its value, and [`try_get`](Value::try_get) checks whether this is
     /// `T`.
     ///
     /// ```
@@ -57,25 +57,25 @@ marker! {
     OCamlBox<T>(PhantomData<T>, Invariant<T>);
 }
 
-/// For generated bindings: a Rust type that implements an abstract type of OCaml. A Rust type can
-/// implement this trait only once, and so only one abstract type: OCaml may know that two abstract
-/// types differ, and OCaml code may rely on that.
+/// For generated bindings: a Rust type that implements an abstract OCaml type. A Rust type can
+/// implement this trait only once, so it cannot stand for two abstract types: OCaml code may rely
+/// on these being different.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` implements an OCaml type, so it must be Send, Sync and 'static"
 )]
 pub trait Implements: Send + Sync + 'static {}
 
-/// The data that a custom block owns, and points to; or the owner of a bigarray's data.
+/// The data that a custom block owns and points to, or the owner of a bigarray's data.
 #[repr(C)]
 struct Held<T> {
-    /// Drops the `Held<T>` that this is a part of; `drop_held::<T>`. C reads this part
-    /// (`struct obx_held`).
+    /// The function that drops this `Held<T>`: `drop_held::<T>`. C reads this field (`struct
+    /// obx_held`).
     drop: unsafe extern "C" fn(*mut Held<()>),
-    /// Those of `T`, for C, if it is [`Custom`].
+    /// The operations of `T` for C, if `T` is [`Custom`].
     operations: Option<&'static Operations>,
-    /// [`COPY`] of the library that made the block.
+    /// The address of [`COPY`] in the library that made the block.
     copy: *const u8,
-    /// The id of `T`.
+    /// The type id of `T`.
     id: TypeId,
     value: T,
 }
@@ -84,33 +84,33 @@ struct Held<T> {
 pub(super) struct Holder<T: 'static>(*mut Held<T>);
 
 impl<T: 'static> Holder<T> {
-    /// [`OutOfMemory`](ConversionErrorKind::OutOfMemory): the value is dropped.
+    /// Allocates the `Held`. If out of memory, drops the value and returns an error.
     pub(super) fn new(
         operations: Option<&'static Operations>,
         value: T,
     ) -> Result<Self, ConversionError> {
         let (drop, copy, id) = (drop_held::<T>, &raw const COPY, TypeId::of::<T>());
-        let mut held = with_capacity(1)?; // of the layout of a `Box`
+        let mut held = with_capacity(1)?; // has the layout of a `Box`
         held.push(Held { drop, operations, copy, id, value });
         Ok(Holder(held.leak().as_mut_ptr()))
     }
 
-    /// The value. It stays in its place when the `Held` is given away.
+    /// The value. It does not move when the `Held` is given away.
     pub(super) fn value(&mut self) -> &mut T {
-        // SAFETY: the holder owns the `Held`, and is borrowed as long.
+        // SAFETY: the holder owns the `Held`, and is borrowed as long as the result.
         unsafe { &mut (*self.0).value }
     }
 
-    /// The `Held`, which C code drops by its first part.
+    /// Gives away the `Held`, which C code drops through its first field.
     pub(super) fn give(self) -> *mut c_void {
         ManuallyDrop::new(self).0.cast()
     }
 
-    /// Takes a `Held` that was given away, and drops it.
+    /// Drops a `Held` that was given away.
     ///
     /// # Safety
     ///
-    /// It is from `give` of a holder of this type, and is not used again.
+    /// `held` comes from `give` of a holder of this type, and is not used again.
     pub(super) unsafe fn take_back(held: *mut c_void) {
         drop(Holder::<T>(held.cast()))
     }
@@ -118,24 +118,24 @@ impl<T: 'static> Holder<T> {
 
 impl<T: 'static> Drop for Holder<T> {
     fn drop(&mut self) {
-        // SAFETY: the `Held` is from `new`, of the layout of a `Box`, and was not given away.
+        // SAFETY: the `Held` comes from `new`, has the layout of a `Box`, and was not given away.
         drop(unsafe { Box::from_raw(self.0) })
     }
 }
 
-/// Its address tells the copies of this crate in one process apart. Two libraries (`cdylib`) may
-/// have types of one id whose layouts differ, or whose values rely on statics of the library.
+/// Its address distinguishes the copies of this crate in one process. In two libraries (`cdylib`),
+/// types with the same id may have different layouts, or rely on their library's statics.
 static COPY: u8 = 0;
 
 impl DomainLock {
     /// Gives a value to OCaml: allocates a block that owns it. The collector may run.
     ///
-    /// The collector counts the size of the `T`, and not the memory that the `T` owns. If that is
-    /// much, use [`alloc_box_owning`](DomainLock::alloc_box_owning).
+    /// The collector counts the size of the `T`, but not the memory that the `T` owns. If `T` owns
+    /// much memory, use [`alloc_box_owning`](DomainLock::alloc_box_owning).
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): the value is dropped.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory). The value is then dropped.
     #[doc(alias("caml_alloc_custom", "Data_custom_val"))]
     pub fn alloc_box<'l, T: Send + 'static>(
         &'l mut self,
@@ -144,14 +144,14 @@ impl DomainLock {
         self.alloc_box_owning(value, 0)
     }
 
-    /// As [`alloc_box`](DomainLock::alloc_box), for a value that owns `bytes` bytes on the heap.
-    /// OCaml collects more often the more memory such blocks own. Without the number, OCaml takes a
-    /// buffer of a megabyte for a block of a few words, and garbage of gigabytes may wait for the
-    /// next collection.
+    /// Like [`alloc_box`](DomainLock::alloc_box), for a value that owns `bytes` bytes on the heap.
+    /// The more memory these blocks own, the more often OCaml collects. Without this number, OCaml
+    /// counts a buffer of a megabyte as a block of a few words, and gigabytes of garbage may wait
+    /// for the next collection.
     ///
     /// # Errors
     ///
-    /// As [`alloc_box`](DomainLock::alloc_box).
+    /// Same as [`alloc_box`](DomainLock::alloc_box).
     #[doc(alias("caml_alloc_custom_mem"))]
     pub fn alloc_box_owning<'l, T: Send + 'static>(
         &'l mut self,
@@ -161,16 +161,16 @@ impl DomainLock {
         Holder::new(None, value)?.into_box(self, bytes, ptr::null())
     }
 
-    /// As [`alloc_box_owning`](DomainLock::alloc_box_owning), for a value that OCaml can compare,
+    /// Like [`alloc_box_owning`](DomainLock::alloc_box_owning), for a value that OCaml can compare,
     /// hash or marshal.
     ///
     /// # Panics
     ///
-    /// If the type is marshalled by a name that another type has.
+    /// If another type is marshalled under the same name.
     ///
     /// # Errors
     ///
-    /// As [`alloc_box`](DomainLock::alloc_box).
+    /// Same as [`alloc_box`](DomainLock::alloc_box).
     ///
     /// # Examples
     ///
@@ -185,10 +185,10 @@ impl DomainLock {
         Holder::new(Some(Operations::of::<T>()), value)?.into_box(self, bytes, registered)
     }
 
-    /// Tells the collector that the Rust values in OCaml have come to own so many bytes more than
-    /// [`alloc_box_owning`](DomainLock::alloc_box_owning) said. It will collect sooner. There is no
-    /// way to tell it that they own less: OCaml counts how much is allocated, and not how much is
-    /// there.
+    /// Tells the collector that Rust values in OCaml own `bytes` more bytes than
+    /// [`alloc_box_owning`](DomainLock::alloc_box_owning) was told, so that it collects sooner.
+    /// There is no way to report that they own less, because OCaml counts allocations, not the
+    /// memory in use.
     ///
     /// # Examples
     ///
@@ -205,19 +205,19 @@ impl DomainLock {
         unsafe { ffi::obx_count_memory(bytes) }
     }
 
-    /// Lets OCaml unmarshal values of a type, in a program that has not made one by
-    /// [`alloc_custom`](DomainLock::alloc_custom) before.
+    /// Lets OCaml unmarshal values of type `T` in a program that has not yet made one with
+    /// [`alloc_custom`](DomainLock::alloc_custom).
     ///
     /// # Panics
     ///
-    /// As [`alloc_custom`](DomainLock::alloc_custom).
+    /// Same as [`alloc_custom`](DomainLock::alloc_custom).
     pub fn unmarshal<T: Custom>(&self) {
         registered::<T>(self);
     }
 }
 
 impl<T: 'static> Holder<T> {
-    /// A block that owns the value; of a registered type, or NULL. The collector may run.
+    /// Allocates a block that owns the value. `registered` may be NULL. The collector may run.
     fn into_box(
         self,
         lock: &mut DomainLock,
@@ -229,7 +229,7 @@ impl<T: 'static> Holder<T> {
         // may run. The block owns the `Held` from now on. The type is that of the value, or NULL.
         let raw = unsafe { ffi::obx_alloc_box(held, size, registered) };
         if raw == 0 {
-            // SAFETY: there is no block, so the `Held` is nobody's.
+            // SAFETY: there is no block, so nothing else owns the `Held`.
             unsafe { Holder::<T>::take_back(held) };
         }
         // SAFETY: `raw` is 0, or a new block of this type.
@@ -243,11 +243,11 @@ impl<T: 'static> Form for OCamlBox<T> {
     }
 }
 
-/// The Rust value of any value of OCaml, if that is a block of this crate with a `T`.
+/// The Rust value of any OCaml value, if this is a block of this crate with a `T`.
 fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
     // SAFETY: the function takes any live value.
     let is_ours = unsafe { ffi::obx_is_box(value.raw()) } != 0;
-    // SAFETY: the block is one of ours, just checked.
+    // SAFETY: the block is from this crate (just checked).
     is_ours.then(|| unsafe { downcast(value) }).flatten()
 }
 
@@ -257,9 +257,9 @@ fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
 ///
 /// The block is from `alloc_box`, perhaps of another copy of this crate.
 unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
-    // SAFETY: the block points to a `Held` (caller), whose first parts do not depend on the type of
-    // its value (`repr(C)`), and whose type `id` tells. Only the block's finaliser drops it, and
-    // the collector does not run while the block's value lives.
+    // SAFETY: the block points to a `Held` (caller's promise). The layout of its first fields does
+    // not depend on the type of its value (`repr(C)`), which `id` identifies. Only the block's
+    // finaliser drops it, and the collector does not run during the lifetime of `block`.
     unsafe {
         let held = *(block.raw() as *const *const Held<()>).add(1);
         match (*held).copy == &raw const COPY && (*held).id == TypeId::of::<T>() {
@@ -270,8 +270,8 @@ unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
 }
 
 impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
-    /// The Rust value, if this is indeed a block of this crate with a `T`; `None` for any other
-    /// value of OCaml, and for a Rust value of another type.
+    /// The Rust value, if this is a block of this crate with a `T`. `None` for any other OCaml
+    /// value, and for a Rust value of another type.
     pub fn try_get(self) -> Option<&'l T> {
         find(self.any())
     }
@@ -280,15 +280,15 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     ///
     /// # Panics
     ///
-    /// If this is a block with a Rust value of another type, because two crates of a program name
-    /// different types for one type of OCaml; or if another library (`cdylib`) made it. In
-    /// [builds with checks](crate#builds-with-checks), if this is not a block with a `T`.
+    /// If the block has a Rust value of another type (two crates use different Rust types for one
+    /// OCaml type), or if another library (`cdylib`) made the block. In [builds with
+    /// checks](crate#builds-with-checks), also if this is not a block with a `T`.
     #[doc(alias = "Data_custom_val")]
     #[track_caller]
     pub fn get(self) -> &'l T {
         self.checked();
-        // SAFETY: `self` is a block from `alloc_box` (type). Other threads may read the value: `T`
-        // is `Sync`.
+        // SAFETY: `self` is a block from `alloc_box` (by its type). Other threads may also read the
+        // value, because `T` is `Sync`.
         match unsafe { downcast(self.any()) } {
             Some(value) => value,
             None => panic!("boxroot: {}", mismatch(self)),
@@ -296,44 +296,44 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     }
 }
 
-/// Drops a `Held<T>`, as the finaliser of its block (`c/box.c`).
+/// Drops a `Held<T>`. The finaliser of its block calls this (`c/box.c`).
 ///
 /// # Safety
 ///
 /// `held` is a `Held<T>` from `alloc_box`, and is not used again.
 unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
     unsafe fn drop_it<T>(held: *mut Held<()>) {
-        // SAFETY: `held` is a `Held<T>` that `Holder::new` made, and is not used again
-        // (caller).
+        // SAFETY: `held` is a `Held<T>` that `Holder::new` made, and is not used again (caller's
+        // promise).
         drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
     }
-    // SAFETY: as promised by the caller; the block's finaliser runs.
+    // SAFETY: `held` is not used again (caller's promise), and the block's finaliser is running.
     let _ = unsafe { guarded(&mut || drop_it::<T>(held)) };
 }
 
-/// Calls `f`. A panic ends here; the panic hook has reported it.
+/// Calls `f`, and catches a panic, which the panic hook has already reported.
 ///
 /// # Safety
 ///
-/// OCaml has called, on a thread that holds the lock, or collects for one that does.
+/// OCaml has called this on a thread that holds the lock, or that collects for such a thread.
 unsafe fn guarded(f: &mut dyn FnMut()) -> Result<(), &'static str> {
     // On OCaml 5, the library identifies this thread before `f` can change the thread's signal
     // mask.
     let _ = sys::lock_state();
-    // SAFETY: the lock is held, perhaps inside a collection (caller).
+    // SAFETY: the lock is held, perhaps during a collection (caller's promise).
     catch_unwind(AssertUnwindSafe(|| unsafe { below_handlers(f) })).map_err(|payload| {
-        // Not dropped, because the payload's own `drop` might also panic.
+        // The payload is not dropped, because its own `drop` might also panic.
         std::mem::forget(payload);
         "a Rust function panicked"
     })
 }
 
-/// A Rust type whose values in OCaml ([`OCamlBox`]) are compared, hashed or marshalled by OCaml's
-/// polymorphic functions. [`alloc_custom`](DomainLock::alloc_custom) makes such values.
+/// A Rust type whose boxes ([`OCamlBox`]) can be compared, hashed or marshalled by OCaml's
+/// polymorphic functions. [`alloc_custom`](DomainLock::alloc_custom) makes these boxes.
 ///
-/// The functions run while OCaml is in the middle of its own: [`attach`](DomainLock::attach)
+/// OCaml calls the type's functions in the middle of its own, so [`attach`](DomainLock::attach)
 /// returns [`AlreadyHeld`](crate::AttachError::AlreadyHeld) in them. They must not wait for a
-/// thread that may wait for OCaml's lock.
+/// thread that may be waiting for OCaml's lock.
 ///
 /// # Examples
 ///
@@ -352,14 +352,14 @@ unsafe fn guarded(f: &mut dyn FnMut()) -> Result<(), &'static str> {
 /// # Ok(()) });
 /// ```
 ///
-/// OCaml sorts a list of such values by `compare`, and they are keys of its maps and hash tables.
+/// OCaml can sort these values with `compare`, and use them as keys of maps and hash tables.
 pub trait Custom: Send + Sync + Sized + 'static {
-    /// Which functions OCaml has.
+    /// The functions that OCaml can call.
     const OPERATIONS: CustomOperations<Self>;
 }
 
-/// The functions that OCaml has for a [`Custom`] type. Those that are left out are as in an
-/// [`OCamlBox`] of another type.
+/// The functions that OCaml can call for a [`Custom`] type. Other operations behave as for an
+/// [`OCamlBox`] of a type that is not `Custom`.
 pub struct CustomOperations<T> {
     compare: Option<fn(&T, &T) -> Ordering>,
     hash: Option<fn(&T) -> u32>,
@@ -373,14 +373,14 @@ struct Marshal<T> {
 }
 
 impl<T: Custom> CustomOperations<T> {
-    /// None.
+    /// No functions.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         CustomOperations { compare: None, hash: None, marshal: None }
     }
 
-    /// OCaml's `compare`, `=`, `<` and so on are Rust's [`Ord`]. Values of different types are
-    /// different. If the function panics, OCaml sees the exception `Failure`.
+    /// Makes OCaml's `compare`, `=`, `<` and so on use Rust's [`Ord`]. Values of different types
+    /// are never equal. If the function panics, OCaml raises the exception `Failure`.
     pub const fn compare(mut self) -> Self
     where
         T: Ord,
@@ -389,8 +389,8 @@ impl<T: Custom> CustomOperations<T> {
         self
     }
 
-    /// OCaml's `Hashtbl.hash` is Rust's [`Hash`], the same in every run of a program. The hash is
-    /// 0 if the function panics.
+    /// Makes OCaml's `Hashtbl.hash` use Rust's [`Hash`]. The hash is the same in every run of a
+    /// program. It is 0 if the function panics.
     pub const fn hash(mut self) -> Self
     where
         T: Hash,
@@ -399,16 +399,15 @@ impl<T: Custom> CustomOperations<T> {
         self
     }
 
-    /// OCaml's `Marshal` writes the bytes of `to_bytes`, and reads them by `from_bytes`. The name
-    /// is that of the type in the data: no other type has it, and it stays when the program
-    /// changes.
+    /// Makes OCaml's `Marshal` write the bytes that `to_bytes` returns, and read them with
+    /// `from_bytes`. The name identifies the type in the data. No other type may have the same
+    /// name, and the name must stay the same when the program changes.
     ///
-    /// If a function returns an error or panics, OCaml sees the exception `Failure`, with at most
-    /// 255 bytes of the text. It also sees that if it reads a value of a type of which the program
+    /// If a function returns an error or panics, OCaml raises `Failure` with at most 255 bytes of
+    /// the text. OCaml also raises `Failure` if it reads a value of a type for which the program
     /// has neither made a value nor called [`unmarshal`](DomainLock::unmarshal).
     ///
-    /// OCaml does not expect `to_bytes` to fail. If it does, OCaml loses the memory of what it has
-    /// written by then, 8 KB or more.
+    /// If `to_bytes` fails, OCaml leaks the memory of what it has written so far, 8 KB or more.
     ///
     /// ```
     /// use ocaml_boxroot::custom::{Custom, CustomOperations};
@@ -427,7 +426,7 @@ impl<T: Custom> CustomOperations<T> {
     /// }
     /// ```
     ///
-    /// Data from elsewhere is as dangerous to OCaml's `Marshal` as it always is.
+    /// As always with OCaml's `Marshal`, reading data from an untrusted source is dangerous.
     pub const fn marshal(
         mut self,
         name: &'static str,
@@ -461,7 +460,7 @@ pub(super) struct Operations {
 }
 
 impl Operations {
-    /// Those of `T`.
+    /// The operations of `T`.
     fn of<T: Custom>() -> &'static Operations {
         const { &Operations::new::<T>() }
     }
@@ -476,27 +475,27 @@ impl Operations {
     }
 }
 
-/// What [`compare_held`] returns if it fails.
+/// The result of [`compare_held`] if it fails.
 const FAILED: c_int = 2;
 
 /// Compares the value of a box of `T` with that of another box.
 ///
 /// # Safety
 ///
-/// OCaml compares the boxes. There is room for a text.
+/// OCaml is comparing the boxes. `text` has room for [`ffi::ERROR_SIZE`] bytes.
 unsafe extern "C" fn compare_held<T: Custom>(
     a: *const Held<()>,
     b: *const Held<()>,
     text: *mut c_char,
 ) -> c_int {
-    // SAFETY: the boxes live (caller).
+    // SAFETY: the boxes are live (caller's promise).
     let [first, second] = [a, b].map(|held| unsafe { ((*held).id, (*held).copy) });
     if first != second {
         return first.cmp(&second) as c_int;
     }
     let mut order = Ordering::Equal;
-    // SAFETY: OCaml has called (caller). Both boxes are of `T`: the first by its operations, and
-    // the second by the id. One copy of this crate made both.
+    // SAFETY: OCaml has called this (caller's promise). Both boxes hold a `T`: the first has these
+    // operations, and the second has the same id. One copy of this crate made both.
     let result = unsafe {
         guarded(&mut || {
             if let Some(compare) = T::OPERATIONS.compare {
@@ -507,7 +506,7 @@ unsafe extern "C" fn compare_held<T: Custom>(
     };
     match result {
         Ok(()) => order as c_int,
-        // SAFETY: there is room (caller).
+        // SAFETY: there is room (caller's promise).
         Err(error) => unsafe {
             write_text(error, text);
             FAILED
@@ -515,14 +514,14 @@ unsafe extern "C" fn compare_held<T: Custom>(
     }
 }
 
-/// The hash of a box of `T`.
+/// Hashes a box of `T`.
 ///
 /// # Safety
 ///
-/// OCaml hashes the box.
+/// OCaml is hashing the box, which holds a `T`.
 unsafe extern "C" fn hash_held<T: Custom>(held: *const Held<()>) -> u32 {
     let mut n = 0;
-    // SAFETY: OCaml has called; the box is of `T` (caller).
+    // SAFETY: OCaml has called this, and the box holds a `T` (caller's promise).
     let _ = unsafe {
         guarded(&mut || {
             if let Some(hash) = T::OPERATIONS.hash {
@@ -533,18 +532,18 @@ unsafe extern "C" fn hash_held<T: Custom>(held: *const Held<()>) -> u32 {
     n
 }
 
-/// The bytes of a box of `T`, for [`free_bytes`]: its type's name, a 0, and the value's bytes.
+/// Marshals a box of `T`: the type's name, a 0, and the value's bytes. [`free_bytes`] frees them.
 ///
 /// # Safety
 ///
-/// OCaml marshals the box. There is room for a text.
+/// OCaml is marshalling the box, which holds a `T`. `text` has room for [`ffi::ERROR_SIZE`] bytes.
 unsafe extern "C" fn write_held<T: Custom>(
     held: *const Held<()>,
     length: &mut usize,
     text: *mut c_char,
 ) -> *mut u8 {
     let mut bytes = Err(String::new());
-    // SAFETY: OCaml has called; the box is of `T` (caller).
+    // SAFETY: OCaml has called this, and the box holds a `T` (caller's promise).
     let result = unsafe {
         guarded(&mut || {
             if let Some(marshal) = &T::OPERATIONS.marshal {
@@ -558,7 +557,7 @@ unsafe extern "C" fn write_held<T: Custom>(
             *length = bytes.len();
             Box::into_raw(bytes.into_boxed_slice()).cast()
         }
-        // SAFETY: there is room (caller).
+        // SAFETY: there is room (caller's promise).
         Err(error) => unsafe {
             write_text(&error, text);
             ptr::null_mut()
@@ -568,20 +567,20 @@ unsafe extern "C" fn write_held<T: Custom>(
 
 /// # Safety
 ///
-/// `bytes` are from [`write_held`], and are not used again.
+/// `bytes` comes from [`write_held`], and is not used again.
 unsafe extern "C" fn free_bytes(bytes: *mut u8, length: usize) {
-    // SAFETY: they are from a `Box` of this length (caller).
+    // SAFETY: the bytes come from a `Box` of this length (caller's promise).
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(bytes, length)) })
 }
 
-/// Writes the beginning of a text as a C string.
+/// Writes a text as a C string, truncated if it is too long.
 ///
 /// # Safety
 ///
-/// There is room for [`ffi::ERROR_SIZE`] bytes.
+/// `place` has room for [`ffi::ERROR_SIZE`] bytes.
 unsafe fn write_text(text: &str, place: *mut c_char) {
     let length = text.len().min(ffi::ERROR_SIZE - 1);
-    // SAFETY: there is room (caller).
+    // SAFETY: there is room (caller's promise).
     unsafe {
         place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), length);
         *place.add(length) = 0;
@@ -592,20 +591,20 @@ unsafe fn write_text(text: &str, place: *mut c_char) {
 struct Registered {
     name: &'static str,
     id: TypeId,
-    /// What C has of it (`struct obx_type`).
+    /// The type's counterpart in C (`struct obx_type`).
     place: *const c_void,
     next: Option<&'static Registered>,
 }
 
-/// The type that was registered last. No mutex, which another thread may hold in a fork.
+/// The type that was registered last. Not a mutex, which another thread might hold in a fork.
 static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
 
 fn last_registered() -> Option<&'static Registered> {
-    // SAFETY: NULL, or a `Registered` that is never changed or freed, since it was stored.
+    // SAFETY: NULL, or a `Registered`, which is never changed or freed once it is stored.
     unsafe { REGISTERED.load(Acquire).as_ref() }
 }
 
-/// The type, if it was registered. Panics if another type has its name.
+/// The type, if it was registered. Panics if another type has the same name.
 fn find_registered(name: &str, id: TypeId) -> Option<&'static Registered> {
     let found = iter::successors(last_registered(), |entry| entry.next).find(|e| e.name == name);
     assert!(
@@ -615,7 +614,7 @@ fn find_registered(name: &str, id: TypeId) -> Option<&'static Registered> {
     found
 }
 
-/// The type, registered, if OCaml marshals it.
+/// Registers the type unless it is already registered. `None` if OCaml cannot marshal it.
 fn registered<T: Custom>(lock: &DomainLock) -> Option<&'static Registered> {
     let (name, id) = (T::OPERATIONS.marshal.as_ref()?.name, TypeId::of::<T>());
     let mut place: *const c_void = ptr::null();
@@ -631,13 +630,14 @@ fn registered<T: Custom>(lock: &DomainLock) -> Option<&'static Registered> {
         let before = next.map_or(ptr::null_mut(), |next| ptr::from_ref(next).cast_mut());
         let entry = Box::into_raw(Box::new(Registered { name, id, place, next }));
         if REGISTERED.compare_exchange(before, entry, AcqRel, Acquire).is_err() {
-            // SAFETY: it is from the `Box`, and was not stored: another domain has stored one.
+            // SAFETY: the entry comes from the `Box`, and was not stored: another domain was
+            // faster.
             drop(unsafe { Box::from_raw(entry) });
         }
     }
 }
 
-/// What C has of a type with this name, which is new.
+/// Registers a type in C under this name, which must be new.
 fn new_place<T: Custom>(_: &DomainLock, name: &str) -> *const c_void {
     assert!(!name.contains('\0'), "boxroot: {name:?} cannot be the name of a type");
     let operations = ptr::from_ref(Operations::of::<T>()).cast();
@@ -651,20 +651,20 @@ fn new_place<T: Custom>(_: &DomainLock, name: &str) -> *const c_void {
     place
 }
 
-/// A `Held` of bytes that were marshalled. NULL, and a text, if there is none.
+/// Unmarshals a `Held` from these bytes. If this fails, writes an error text and returns NULL.
 ///
 /// # Safety
 ///
-/// OCaml unmarshals the box. There are as many bytes, and room for a text.
+/// OCaml is unmarshalling `length` bytes. `text` has room for [`ffi::ERROR_SIZE`] bytes.
 unsafe extern "C" fn read_held<T: Custom>(
     bytes: *const u8,
     length: usize,
     text: *mut c_char,
 ) -> *mut c_void {
-    // SAFETY: there are as many (caller).
+    // SAFETY: there are `length` bytes (caller's promise).
     let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
     let mut held = Err(String::new());
-    // SAFETY: OCaml has called (caller).
+    // SAFETY: OCaml has called this (caller's promise).
     let result = unsafe {
         guarded(&mut || {
             if let Some(marshal) = &T::OPERATIONS.marshal {
@@ -678,7 +678,7 @@ unsafe extern "C" fn read_held<T: Custom>(
         })
     };
     result.map_err(str::to_string).and(held).unwrap_or_else(|error| {
-        // SAFETY: there is room (caller).
+        // SAFETY: there is room (caller's promise).
         unsafe { write_text(&error, text) };
         ptr::null_mut()
     })

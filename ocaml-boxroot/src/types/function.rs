@@ -1,4 +1,4 @@
-//! Functions, and their calls.
+//! OCaml functions and calls of them.
 
 use super::form::{arity, describe, is_closure, Form};
 use super::kept::Kept;
@@ -14,22 +14,21 @@ use std::marker::PhantomData;
 
 /// The type of an OCaml function from `Args` (a tuple) to `R`, as in
 /// `Boxroot<Function<(OCamlString,), OCamlInt>>`. If `Args` is `()`, the function takes OCaml's
-/// `()`. Contravariant in `Args`, covariant in `R`.
+/// `()`. Contravariant in `Args` and covariant in `R`.
 ///
 /// # Rust functions
 ///
 /// `Function::<Args, R>::from_rust` makes an OCaml function from a Rust function. OCaml owns the
-/// Rust function, and drops it on any thread when it is garbage, as it drops an
-/// [`OCamlBox`](crate::markers::OCamlBox). OCaml may call it on any thread, on several threads at
-/// once, and again while a call is running. The Rust function gets the token and roots of the
-/// arguments; one given to `from_rust_converting` gets, instead of roots, Rust values of the types
-/// in its own signature. The function returns a root, or a Rust value that is
-/// [`ToOCaml`](crate::ToOCaml) the result's type, or an error, which OCaml sees as with
-/// [`export!`](crate::export!).
+/// Rust function. When the OCaml function is collected, the Rust function is dropped on any thread,
+/// like an [`OCamlBox`](crate::markers::OCamlBox). OCaml may call it on any thread, on several
+/// threads at once, and recursively. The Rust function receives the token and roots of the
+/// arguments. With `from_rust_converting`, it receives Rust values of the types in its signature
+/// instead of roots. It returns a root, a Rust value that converts to the result's type, or an
+/// error, which OCaml receives as with [`export!`](crate::export!).
 ///
-/// The function's type is written before `from_rust`, and functions of OCaml take roots and no Rust
-/// closures, because rustc finds the types of a closure's arguments in a bound `Fn` only, which
-/// roots do not fulfil.
+/// Write the function's type before `from_rust`. OCaml functions accept roots of functions as
+/// arguments, but not Rust closures: rustc infers the types of a closure's arguments only from an
+/// `Fn` bound, which roots do not satisfy.
 ///
 /// ```
 /// use ocaml_boxroot::{Boxroot, Function, OCamlInt, OCamlString, Value};
@@ -40,7 +39,7 @@ use std::marker::PhantomData;
 ///     let n: usize = n.to_rust(lock)?;
 ///     Ok(names.get(n).unwrap_or(&"many").to_string())
 /// })?;
-/// // Now OCaml can have it; or Rust calls it, with roots, or with Rust values that are converted.
+/// // OCaml can now call it. Rust can also call it, with roots or with Rust values.
 /// let two = Boxroot::new(lock, Value::int(2));
 /// assert_eq!(name.call(lock, &two)?.0.to_string_lossy(), "two");
 /// assert_eq!(name.call_converting::<String>(lock, 1)?, "one");
@@ -57,8 +56,8 @@ pub struct Function<Args, R: ?Sized>(
     Infallible,
 );
 
-// SAFETY: the type is only a name. A thread that has a root of a closure can call it, and so use
-// values of the types that it takes and returns; these types allow that.
+// SAFETY: the type has no values. A thread with a root of a closure can call it, and so use values
+// of the types that it takes and returns. The bounds on these types allow that.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Send for Function<Args, R> {}
 // SAFETY: as for `Send`.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Sync for Function<Args, R> {}
@@ -69,7 +68,7 @@ impl<Args, R> fmt::Debug for Function<Args, R> {
     }
 }
 
-// SAFETY: a function of OCaml.
+// SAFETY: the marker stands for an OCaml function.
 unsafe impl<Args, R: ?Sized> OneType for Function<Args, R> {}
 
 impl<Args, R: ?Sized> Form for Function<Args, R> {
@@ -83,7 +82,7 @@ impl DomainLock {
     ///
     /// # Panics
     ///
-    /// In builds with checks, for the errors of [`call_checked`](DomainLock::call_checked).
+    /// In builds with checks, if `call_checked` returns an error that is not an exception.
     ///
     /// # Safety
     ///
@@ -95,20 +94,20 @@ impl DomainLock {
         closure: sys::Value,
         arguments: &mut [sys::Value],
     ) -> Result<(Value<'l, R>, &'l DomainLock), Exception> {
-        // SAFETY: as for this function (caller).
+        // SAFETY: the caller promises the same.
         let result = match unsafe { self.call_checked(closure, arguments) } {
             Ok(result) => result,
             Err(CallError::Exception(exception)) => return Err(exception),
             Err(error) => panic!("boxroot: {error}"),
         };
-        // SAFETY: `result` is live, and an `R` (caller). The collector does not run in 'l, because
-        // the token is only borrowed shared.
+        // SAFETY: `result` is live, and an `R` (caller's promise). The collector does not run
+        // during 'l, because the token is borrowed as shared.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 
-    /// Calls a closure. The result is live. Builds with checks look before whether it is a closure,
-    /// and how many arguments it takes: if it takes fewer, its result must be a function of the
-    /// others, as OCaml allows.
+    /// Calls a closure. The result is live. Builds with checks first test whether it is a closure,
+    /// and how many arguments it takes. If it takes fewer, its result must be a function that takes
+    /// the others, as OCaml allows.
     ///
     /// # Errors
     ///
@@ -117,7 +116,7 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// As [`call`](DomainLock::call).
+    /// Same as [`call`](DomainLock::call).
     #[inline(always)]
     #[track_caller]
     unsafe fn call_checked(
@@ -126,7 +125,7 @@ impl DomainLock {
         arguments: &mut [sys::Value],
     ) -> Result<sys::Value, CallError> {
         if CHECKS {
-            // SAFETY: as for this function (caller).
+            // SAFETY: the caller promises the same.
             unsafe {
                 let first = Value::from_raw(arguments[0]);
                 let count = takes(Value::from_raw(closure), first, arguments.len())?;
@@ -135,7 +134,7 @@ impl DomainLock {
                 }
             }
         }
-        // SAFETY: as for this function (caller). The call has just ended if it raised.
+        // SAFETY: the caller promises the same. If the call raised, it has just ended.
         unsafe {
             match self.apply(closure, arguments) {
                 Ok(result) => Ok(result),
@@ -148,7 +147,7 @@ impl DomainLock {
     ///
     /// # Safety
     ///
-    /// As [`call`](DomainLock::call).
+    /// Same as [`call`](DomainLock::call).
     #[track_caller]
     unsafe fn call_in_steps(
         &mut self,
@@ -157,13 +156,13 @@ impl DomainLock {
         count: usize,
     ) -> Result<sys::Value, CallError> {
         let (now, later) = arguments.split_at_mut(count);
-        // SAFETY: the arguments are live (caller), and the collector does not run before they are
-        // rooted.
+        // SAFETY: the arguments are live (caller's promise), and the collector does not run before
+        // they are rooted.
         let root =
             |raw: &sys::Value| Boxroot::<OCamlAny>::try_new(self, unsafe { Value::from_raw(*raw) });
         let roots = later.iter().map(root).collect::<Result<Vec<_>, _>>()?;
-        // SAFETY: the closure and the arguments are live, and of these types (caller). The
-        // collector does not run before the result is used.
+        // SAFETY: the closure and the arguments are live, and have the right types (caller's
+        // promise). The collector does not run before the result is used.
         unsafe {
             let result = self.call_checked(closure, now)?;
             if !is_closure(Value::from_raw(result)) {
@@ -178,7 +177,7 @@ impl DomainLock {
         }
     }
 
-    /// Calls a closure. The result is live, or it is an encoded exception.
+    /// Calls a closure. Returns a live result, or an encoded exception as the error.
     ///
     /// # Safety
     ///
@@ -190,7 +189,7 @@ impl DomainLock {
         arguments: &mut [sys::Value],
     ) -> Result<sys::Value, sys::Value> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so no unrooted
-        // value is used after the call. The functions return exceptions as results.
+        // value is used after the call. The C functions return exceptions as encoded results.
         let result = unsafe {
             match arguments {
                 [argument] => ffi::obx_callback1(closure, *argument),
@@ -206,7 +205,7 @@ impl DomainLock {
         }
     }
 
-    /// The exception that a call has ended with.
+    /// The exception that ended a call.
     ///
     /// # Safety
     ///
@@ -214,15 +213,15 @@ impl DomainLock {
     #[cold]
     #[track_caller]
     unsafe fn exception(&self, raised: sys::Value) -> Exception {
-        // SAFETY: `raised` encodes a live exception; the collector has not run since (caller).
+        // SAFETY: `raised` encodes an exception, which is live because `apply` just returned it.
         unsafe { Exception::raised(self, ffi::extract_exception(raised)) }
     }
 
-    /// Calls a closure with these arguments; with `()` if there are none.
+    /// Calls a closure with these arguments, or with `()` if there are none.
     ///
     /// # Errors
     ///
-    /// As [`call_checked`](DomainLock::call_checked).
+    /// Same as [`call_checked`](DomainLock::call_checked).
     ///
     /// # Safety
     ///
@@ -246,19 +245,19 @@ impl DomainLock {
             _ => &mut raw,
         };
         // SAFETY: the closure and the arguments are live, because the collector has not run since
-        // they were read. The function has these types (caller).
+        // they were read. The closure accepts these arguments (caller's promise).
         let result = unsafe { self.call_checked(closure, raw)? };
         // SAFETY: as in `call`.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
 }
 
-/// How many of `count` arguments a function takes at once, of which this is the first one.
+/// How many of `count` arguments a function takes at once. `first` is the first argument.
 ///
 /// # Errors
 ///
-/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is not a function, or is a
-/// function that expects another tuple.
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the value is not a function, or if it
+/// takes a tuple and `first` is not a tuple of that size.
 fn takes(
     function: Value<'_, OCamlAny>,
     first: Value<'_, OCamlAny>,
@@ -282,11 +281,11 @@ fn takes(
     }
 }
 
-/// The numbers of arguments, in errors of `call_converting`.
+/// The ordinal numbers of arguments, for errors of `call_converting`.
 const ORDINALS: [&str; 8] =
     ["first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth"];
 
-/// The converted argument with that number, from 0.
+/// Converts the argument with this number, counted from 0.
 #[inline]
 #[track_caller]
 fn argument<'a, T, R: ToOCaml<T>>(
@@ -317,13 +316,13 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
     ) -> Result<X, CallError> {
         let closure = self.get(lock).raw();
         // SAFETY: the closure is live, because the collector has not run since it was read from its
-        // root. It takes the arguments (caller).
+        // root. It takes the arguments (caller's promise).
         let (result, lock) = match unsafe { lock.call_with(closure, arguments) } {
             Ok(result) => result,
             Err(error) if CHECKS => return Err(error.of(format_args!("an OCaml function"))),
             Err(exception) => return Err(exception),
         };
-        // SAFETY: the function returns an `R`, as its type promises.
+        // SAFETY: the function returns an `R`, as its type says.
         match unsafe { Value::<R>::from_raw(result.raw()) }.to_rust::<X>(lock) {
             Ok(result) => Ok(result),
             Err(error) => Err(error.of(format_args!("the result of an OCaml function")).into()),
@@ -339,8 +338,8 @@ macro_rules! callable {
     ($($argument:ident: $type:ident, $number:literal);*) => {
         impl<$($type,)* R: ?Sized> RootRef<Function<callable!(@tuple $($type)*), R>> {
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function with the values that these roots own, with `()` if there are
-            /// none. Also returns the token, shared, to use the result.
+            /// Calls the function with the values of these roots, or with `()` if there are none.
+            /// Also returns the token as a shared reference, for use with the result.
             ///
             /// # Errors
             ///
@@ -360,19 +359,19 @@ macro_rules! callable {
                 let closure = self.get(lock).raw();
                 let mut arguments = callable!(@values lock $($argument)*);
                 // SAFETY: the values are live, because the collector has not run since they were
-                // read from roots. Their types are those that the function's type promises.
+                // read from roots. Their types match the function's type.
                 unsafe { lock.call(closure, &mut arguments) }
             }
 
             #[allow(clippy::too_many_arguments)]
-            /// Calls the function with copies of these Rust values, or with the values that roots
-            /// own; with `()` if there are none. Returns a copy of the result, or a root for it, if
-            /// `X` is a `Boxroot`.
+            /// Calls the function with copies of these Rust values, or with `()` if there are none.
+            /// A root passes its value, not a copy. Returns a copy of the result, or a root for it
+            /// if `X` is a `Boxroot`.
             ///
             /// # Errors
             ///
-            /// The exception that the function raised; or the error of a conversion, which says of
-            /// which argument, or that it is of the result.
+            /// The exception that the function raised, or the error of a conversion. This error
+            /// names the argument, or says that the result could not be converted.
             #[doc(alias("caml_callback", "caml_callback_exn"))]
             #[inline]
             #[track_caller]
@@ -382,7 +381,7 @@ macro_rules! callable {
                 $($argument: impl ToOCaml<$type>),*
             ) -> Result<X, CallError> {
                 let arguments = [$(self::argument::<$type, _>(&$argument, $number, lock)?),*];
-                // SAFETY: the arguments have the types that the function's type promises.
+                // SAFETY: the arguments' types match the function's type.
                 unsafe { self.convert_result(lock, arguments) }
             }
         }
