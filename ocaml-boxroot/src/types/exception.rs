@@ -29,13 +29,13 @@ marker! {
 /// An OCaml exception: one that OCaml raised, or one to raise.
 ///
 /// Its text has the exception's name and arguments, as OCaml's runtime prints them (without
-/// `Printexc`). The text is made when the exception arrives in Rust, or is created there; so it can
-/// be shown on any thread, without the lock. [`is`](Exception::is) tells exceptions apart, and
-/// [`exceptions`](crate::exceptions) has those that OCaml predefines, as structs.
+/// `Printexc`). The text is made when the exception arrives in Rust or is created there, so any
+/// thread can show it without the lock. [`is`](Exception::is) checks which exception this is, and
+/// [`exceptions`](crate::exceptions) has structs for OCaml's predefined exceptions.
 ///
 /// If an exported function returns an `Exception` as its error, or an error that has one among its
-/// sources, OCaml sees this exception, unchanged; see [`export!`](crate::export!). Its own
-/// [`source`](std::error::Error::source) says where Rust code called OCaml, or made the exception.
+/// sources, OCaml receives this exception unchanged; see [`export!`](crate::export!). Its own
+/// [`source`](std::error::Error::source) says where Rust code called OCaml or created it.
 ///
 /// ```
 /// use ocaml_boxroot::exceptions::Failure;
@@ -52,20 +52,20 @@ marker! {
 #[repr(transparent)]
 pub struct Exception(Arrived);
 
-/// An exception as its own `source`, and the last error of the chain: wrappers that hide the error
-/// itself (`Box`, `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an
-/// `anyhow::Error`) return *its* source as theirs, so the exception is found in any of them.
+/// The `source` of an exception, and the last error of the chain. Wrappers that hide an error
+/// (`Box`, `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an `anyhow::Error`)
+/// return *its* source as theirs, so the exception can be found in all of them.
 struct Arrived(NonNull<Record>);
 
 /// The record that an exception and its clones share.
 struct Record {
-    /// How many they are.
+    /// The number of exceptions that share this record.
     owners: AtomicUsize,
-    /// `None` if there was no memory for the root.
+    /// The root of the exception. `None` if there was no memory for it.
     value: Option<Boxroot<OCamlException>>,
-    /// The line of Rust code that called OCaml then, or made the exception.
+    /// The line of Rust code that called OCaml or created the exception.
     at: &'static Location<'static>,
-    /// The text, if there is no other.
+    /// The text, unless `more` has one.
     short: Short,
     more: Option<Box<More>>,
 }
@@ -73,26 +73,26 @@ struct Record {
 /// The parts that few exceptions have.
 #[derive(Default)]
 struct More {
-    /// The text, if it is not short.
+    /// The text, if it does not fit into a [`Short`].
     text: Option<String>,
     /// The slots of OCaml's backtrace.
     backtrace: Vec<usize>,
 }
 
-// SAFETY: owners on other threads use the record there and drop it. It is `Sync` and `Send` (next
-// line).
+// SAFETY: owners on other threads use and drop the record, which is `Sync` and `Send` (checked
+// below).
 unsafe impl Send for Arrived {}
-// SAFETY: as for `Send`, because a thread with a reference can make another owner.
+// SAFETY: as for `Send`, because a thread with a reference to an owner can clone it.
 unsafe impl Sync for Arrived {}
 const _: () = is_send_and_sync::<Record>();
 const fn is_send_and_sync<T: Send + Sync>() {}
 
 impl Record {
-    /// The record of an exception with this root, if there is one, and this value.
+    /// Makes the record of an exception from its root, if there is one, and its value.
     #[inline(always)]
     #[track_caller]
     fn new(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Box<Record> {
-        // Written in its place, because a move would take longer than all that is written.
+        // Written in place, because moving the record would take longer than writing its fields.
         let mut record = Box::<Record>::new_uninit();
         let (owners, at) = (AtomicUsize::new(1), Location::caller());
         let short = Short::new();
@@ -104,14 +104,14 @@ impl Record {
         unsafe { record.assume_init() }
     }
 
-    /// Keeps the backtrace of this exception, which was just caught, if there is memory.
+    /// Stores the backtrace of this exception, which was just caught, unless out of memory.
     #[cold]
     fn keep_backtrace(&mut self, exception: Value<'_, OCamlException>) {
         let mut slots = ptr::null();
         // SAFETY: the exception is a value, so the lock is held.
         let count = unsafe { ffi::obx_backtrace(exception.raw(), &mut slots) };
         if count > 0 {
-            // SAFETY: there are so many slots, and no OCaml code has run.
+            // SAFETY: there are `count` slots, and no OCaml code has run since.
             let slots = unsafe { slice::from_raw_parts(slots, count) };
             if let Ok(backtrace) = memory::collect(slots.iter().copied()) {
                 self.more.get_or_insert_default().backtrace = backtrace;
@@ -125,10 +125,10 @@ impl Record {
     }
 }
 
-/// As an `Arc`, which has a second counter, and always writes to both when the last owner is
-/// dropped.
+/// Like an `Arc`, but faster: an `Arc` has a second counter, and writes to both when its last owner
+/// is dropped.
 impl Arrived {
-    /// The first owner of this record, whose count is 1.
+    /// Makes the first owner of this record, whose count is 1.
     fn new(record: Box<Record>) -> Arrived {
         Arrived(NonNull::from(Box::leak(record)))
     }
@@ -146,7 +146,7 @@ impl Deref for Arrived {
 
 impl Clone for Arrived {
     fn clone(&self) -> Self {
-        // As in an `Arc`, leaked owners must not let the count overflow.
+        // As in an `Arc`, leaked owners must not make the count overflow.
         if self.owners.fetch_add(1, Ordering::Relaxed) > isize::MAX as usize {
             std::process::abort();
         }
@@ -157,21 +157,21 @@ impl Clone for Arrived {
 impl Drop for Arrived {
     #[inline]
     fn drop(&mut self) {
-        // If this is the only owner, nobody can make another now, so the count need not change.
+        // If this is the only owner, no thread can clone it now, so the count need not change.
         let is_last = self.owners.load(Ordering::Acquire) == 1
             || self.owners.fetch_sub(1, Ordering::AcqRel) == 1;
         if is_last {
-            // SAFETY: the record is from a `Box` (`new`). It has no other owner, and acquiring the
-            // count has made this happen after all that others did with it.
+            // SAFETY: the record comes from a `Box` (`new`). It has no other owner, and acquiring
+            // the count has ordered the drop after all uses by other owners.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
 }
 
-/// How many errors of a chain of sources are looked at. A chain may have no end.
+/// How many errors of a chain of sources are examined. A chain may be endless.
 const LONGEST_CHAIN: usize = 100;
 
-/// The OCaml exception that an error of the program is, or has among its sources.
+/// Finds the OCaml exception that an error is, or that is among its sources.
 #[inline(always)]
 pub(crate) fn exception_inside(
     lock: &mut DomainLock,
@@ -185,7 +185,7 @@ pub(crate) fn exception_inside(
         let Some(source) = inner.source() else { break };
         (outer, inner) = (Some(inner), source);
     }
-    // A struct's exception is the last error, and not the only one.
+    // A struct's [`Named`] is the last error of its chain, so an outer error comes before it.
     named_inside(lock, outer?, inner)
 }
 
@@ -199,14 +199,14 @@ fn named_inside(
 }
 
 impl Exception {
-    /// The exception that a call of OCaml ended with.
+    /// The exception that ended a call of OCaml.
     ///
     /// # Safety
     ///
     /// `raw` is a live exception.
     #[track_caller]
     pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
-        // SAFETY: `raw` is a live exception (caller).
+        // SAFETY: `raw` is a live exception (caller's promise).
         let value = unsafe { Value::from_raw(raw) };
         let mut record = Record::new(Boxroot::try_new(lock, value).ok(), value);
         // SAFETY: the token proves that the lock is held.
@@ -220,16 +220,16 @@ impl Exception {
         &self.0
     }
 
-    /// The OCaml value. `None` if memory ran out when the exception arrived, so that it could not
-    /// be rooted.
+    /// The OCaml value. `None` if the exception could not be rooted when it arrived, because memory
+    /// ran out.
     pub fn value(&self) -> Option<&RootRef<OCamlException>> {
         Some(self.record().value.as_ref()?)
     }
 
-    /// Whether this is the exception with that name: one that OCaml defines (`"Not_found"`,
-    /// `"Failure"`, `"End_of_file"`, …), or one that the program registered under that name with
-    /// `Callback.register_exception`. `false` if there is no such exception. The collector may run,
-    /// because OCaml may have to wait for its table of names.
+    /// Whether this is the exception with this name. The name is that of a predefined exception
+    /// (`"Not_found"`, `"Failure"`, `"End_of_file"`, …), or of one that the program registered with
+    /// `Callback.register_exception`. Returns `false` if no exception has this name. The collector
+    /// may run while this function waits for OCaml's table of names.
     #[doc(alias = "caml_callback_exn")]
     #[inline]
     pub fn is(&self, lock: &mut DomainLock, name: &str) -> bool {
@@ -247,19 +247,19 @@ impl Exception {
         }
     }
 
-    /// Whether this is the exception of this constructor.
+    /// Whether this exception has this constructor.
     #[inline]
     fn has(&self, lock: &DomainLock, constructor: Value<'_, Constructor>) -> bool {
         let Some(value) = &self.record().value else { return false };
         let exception = value.get(lock).checked();
-        // SAFETY: every exception is a block with a first field (type). That of one with arguments
-        // is its constructor; that of one without is its name.
+        // SAFETY: every exception is a block with a first field (by its type). This is the
+        // constructor if the exception has arguments, and the name if it has none.
         let first: Value<'_, OCamlAny> = unsafe { exception.field(0) };
         exception.raw() == constructor.raw() || first.raw() == constructor.raw()
     }
 
-    /// An argument of the exception, counted from 0. `None` if the exception has fewer arguments,
-    /// or no [`value`](Exception::value).
+    /// Roots the argument with this index, counted from 0. Returns `None` if the exception has
+    /// fewer arguments, or no [`value`](Exception::value).
     ///
     /// # Errors
     ///
@@ -267,9 +267,9 @@ impl Exception {
     ///
     /// # Safety
     ///
-    /// The argument is a `T`; [`is`](Exception::is) tells which exception this is. If `T` is not
-    /// both `Send` and `Sync`, so that the value may not leave its thread, this is the thread that
-    /// the exception was raised on.
+    /// The argument is a `T`; use [`is`](Exception::is) to check which exception this is. If `T` is
+    /// not both `Send` and `Sync`, the value may not leave its thread, so this must be the thread
+    /// that raised the exception.
     #[track_caller]
     pub unsafe fn argument<T: ?Sized>(
         &self,
@@ -280,28 +280,28 @@ impl Exception {
         let value = value.get(lock);
         match value.kind() {
             Kind::Block { tag: 0, size } if index < size - 1 => {
-                // SAFETY: the block has this field (just checked), which is a `T` (caller).
+                // SAFETY: the block has this field (just checked). It is a `T` (caller's promise).
                 Boxroot::try_new(lock, unsafe { value.field(index + 1) }).map(Some)
             }
             _ => Ok(None),
         }
     }
 
-    /// The name and the arguments, as OCaml's runtime prints them, without `Printexc`, for an
-    /// exception that was not caught: integers and strings are shown, other arguments are `_`. The
-    /// text of an exception whose only argument is a string is whole; others have at most 255
-    /// bytes.
+    /// The name and the arguments, as OCaml's runtime prints those of an uncaught exception
+    /// (without `Printexc`): integers and strings are shown, other arguments are `_`. If the only
+    /// argument is a string, the text is complete. Other texts have at most 255 bytes.
     #[doc(alias("caml_format_exception", "Printexc.to_string"))]
     pub fn text(&self) -> &str {
         self.record().text()
     }
 
-    /// OCaml's backtrace, a line for each place, as `Printexc.print_backtrace` prints it. `None` if
-    /// OCaml recorded none: it does so after `Printexc.record_backtrace true`, or with the variable
-    /// `OCAMLRUNPARAM=b`, in native code that was compiled with `-g`. A backtrace ends at the place
-    /// where Rust called OCaml; if OCaml called that Rust function, its last line is OCaml's call.
-    /// An exception without arguments that `raise_notrace` raised has the backtrace of its last
-    /// raise, if it was the last of all.
+    /// OCaml's backtrace, with a line for each location, as `Printexc.print_backtrace` prints it.
+    /// `None` if OCaml recorded none. OCaml records backtraces after `Printexc.record_backtrace
+    /// true`, or if the environment has `OCAMLRUNPARAM=b`, in native code that was compiled with
+    /// `-g`. A backtrace ends where Rust called OCaml. If OCaml called that Rust function, the last
+    /// line is OCaml's call. `raise_notrace` records no backtrace. If it raises an exception
+    /// without arguments that was also the last one raised, the backtrace is that of the earlier
+    /// raise.
     ///
     /// # Examples
     ///
@@ -320,17 +320,17 @@ impl Exception {
         let slots = &self.record().more.as_ref()?.backtrace;
         // SAFETY: the slots are from `obx_backtrace`, and the token proves that the lock is held.
         let text = unsafe { ffi::obx_backtrace_text(slots.as_ptr(), slots.len()) };
-        // SAFETY: a new C string, or NULL, and for this function.
+        // SAFETY: the text is NULL, or a new C string that this function must free.
         unsafe { taken(text, ffi::free) }.filter(|text| !text.is_empty())
     }
 
-    /// An exception with this name and these arguments: a predefined one, or one that the program
-    /// registered with `Callback.register_exception`; the predefined one if both have the name. The
-    /// collector may run.
+    /// Makes the exception with this name and these arguments. The name is that of a predefined
+    /// exception, or else of one that the program registered with `Callback.register_exception`.
+    /// The collector may run.
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](crate::CallError::NotRegistered) if there is none with this name;
+    /// [`NotRegistered`](crate::CallError::NotRegistered) if no exception has this name;
     /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety
@@ -359,7 +359,7 @@ impl Exception {
             unsafe { constructor.cast() }.clone_in(lock)?
         } else {
             // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the
-            // arguments, which fit (caller).
+            // arguments, which have the right types (caller's promise).
             let (value, now) = unsafe { lock.alloc_block(0, &fields) }?;
             Boxroot::try_new(now, value)?
         };
@@ -381,7 +381,7 @@ impl fmt::Debug for Exception {
 }
 
 impl std::error::Error for Exception {
-    /// The line of Rust code that called OCaml, or that made the exception.
+    /// The line of Rust code that called OCaml or created the exception.
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         Some(&self.0)
     }
@@ -401,29 +401,29 @@ impl fmt::Debug for Arrived {
 
 impl std::error::Error for Arrived {}
 
-/// Why a call of an OCaml function gave no result.
+/// The error of a call of an OCaml function.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The function raised this exception. [`exceptions`](crate::exceptions) tells exceptions
-    /// apart.
+    /// The function raised this exception. The structs in [`exceptions`](crate::exceptions) test
+    /// for predefined ones.
     Exception(Exception),
-    /// An argument or the result could not be converted or rooted. The error names it, and the
+    /// An argument or the result could not be converted or rooted. The error names it and the
     /// function.
     Conversion(ConversionError),
-    /// OCaml has registered no function, or no exception, under this name: the module that does so
-    /// is not linked, or is not initialised yet, or the name is misspelt.
+    /// OCaml has registered no function or exception under this name. Either the name is misspelt,
+    /// or the module that registers it is not linked or not yet initialised.
     NotRegistered(Box<str>),
     /// The promise that [`call`](crate::completion::CompletionQueue::call) waits for is never
-    /// resolved: OCaml has dropped what would resolve it, or the queue was closed, by
-    /// [`close`](crate::completion::CompletionQueue::close) or by a shutdown.
+    /// resolved. Either OCaml has dropped the function that would resolve it, or the queue was
+    /// closed by [`close`](crate::completion::CompletionQueue::close) or by a shutdown.
     Unresolved,
     /// OCaml cannot be used.
     Attach(AttachError),
 }
 
 impl CallError {
-    /// An error that is no exception, in this function.
+    /// Adds the function to a conversion error. Other errors stay the same.
     #[cold]
     pub(crate) fn of(self, function: fmt::Arguments<'_>) -> CallError {
         match self {
@@ -435,7 +435,7 @@ impl CallError {
 
 sum!(CallError: Exception(Exception), Attach(AttachError));
 
-/// An [`AttachError`] in it is [`CallError::Attach`].
+/// An error that contains an [`AttachError`] becomes a [`CallError::Attach`].
 impl From<ConversionError> for CallError {
     #[cold]
     fn from(error: ConversionError) -> CallError {
@@ -443,7 +443,7 @@ impl From<ConversionError> for CallError {
     }
 }
 
-/// As the exception or the error in it does it.
+/// Formats the inner exception or error.
 impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -463,7 +463,7 @@ impl fmt::Display for CallError {
     }
 }
 
-/// As the exception or the error in it does it.
+/// Formats the inner exception or error.
 impl fmt::Debug for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -476,7 +476,7 @@ impl fmt::Debug for CallError {
     }
 }
 
-/// The source is that of the exception or the error in it, whose text this has.
+/// The source of the inner exception or error, whose text is already this error's text.
 impl std::error::Error for CallError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -487,9 +487,9 @@ impl std::error::Error for CallError {
     }
 }
 
-/// An exception, or an error that may be one.
+/// An exception, or an error that may be or contain one.
 pub trait MayBeException {
-    /// The exception.
+    /// The exception, if there is one.
     fn exception(&self) -> Option<&Exception>;
 }
 
@@ -517,15 +517,15 @@ impl MayBeException for Error {
     }
 }
 
-/// The exception that is among the sources.
+/// Finds the exception among the sources.
 impl MayBeException for dyn std::error::Error {
     fn exception(&self) -> Option<&Exception> {
         let mut chain = std::iter::successors(Some(self), |error| error.source());
         let arrived =
             chain.by_ref().take(LONGEST_CHAIN).find_map(|e| e.downcast_ref::<Arrived>())?;
         let exception: *const Exception = ptr::from_ref(arrived).cast();
-        // SAFETY: an `Exception` is laid out like the `Arrived` in it (`repr(transparent)`), which
-        // is borrowed as long.
+        // SAFETY: an `Exception` has the layout of the `Arrived` in it (`repr(transparent)`), which
+        // is borrowed as long as the result.
         Some(unsafe { &*exception })
     }
 }
@@ -542,7 +542,7 @@ impl<E: MayBeException + ?Sized> MayBeException for Box<E> {
     }
 }
 
-/// The exception, if it is the one with that name.
+/// The exception in an error, if it has this name.
 pub fn found<'e>(
     lock: &mut DomainLock,
     error: &'e (impl MayBeException + ?Sized),
@@ -551,7 +551,7 @@ pub fn found<'e>(
     error.exception().filter(|exception| exception.is(lock, name))
 }
 
-/// An argument of an exception.
+/// Converts an argument of an exception.
 ///
 /// # Safety
 ///
@@ -563,17 +563,17 @@ pub unsafe fn argument<T: Send + Sync, R: FromOCaml<T>>(
     index: usize,
     name: &'static str,
 ) -> Result<R, ConversionError> {
-    // SAFETY: the argument is a `T` (caller), which may be used on any thread.
+    // SAFETY: the argument is a `T` (caller's promise), which may be used on any thread.
     let argument = unsafe { exception.argument::<T>(lock, index) }?
         .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))?;
     argument.to_rust(lock).map_err(|error| error.within(name))
 }
 
-/// The constructor of an exception: a block of tag 248 with its name and a number.
+/// The constructor of an exception: a block of tag 248 with the exception's name and a number.
 enum Constructor {}
 
-/// Whether the value has the form of a constructor. An object without variables has the same tag
-/// and size, but no name.
+/// Whether the value has the form of a constructor. An object without instance variables has the
+/// same tag and size, but no name.
 fn is_constructor<T>(value: Value<'_, T>) -> bool {
     if !matches!(value.kind(), Kind::Block { tag: OBJECT_TAG, size: 2 }) {
         return false;
@@ -596,28 +596,28 @@ impl Form for OCamlException {
     }
 }
 
-/// The constructor of an exception of this kind.
+/// The constructor of an exception. `kind` is the exception's own [`Kind`].
 #[inline(always)]
 fn constructor_of<'l>(exception: Value<'l, OCamlException>, kind: Kind) -> Value<'l, Constructor> {
     match kind {
         // SAFETY: an exception with arguments is a block of tag 0 whose first field is the
-        // constructor (type).
+        // constructor (by its type).
         Kind::Block { tag: 0, .. } => unsafe { exception.field(0) },
-        // SAFETY: an exception without arguments is the constructor (type).
+        // SAFETY: an exception without arguments is the constructor (by its type).
         _ => unsafe { Value::from_raw(exception.raw()) },
     }
 }
 
 impl<'l> Value<'l, Constructor> {
     fn name(self) -> Value<'l, OCamlBytes> {
-        // SAFETY: the first field of a constructor is its name, a string (type), and strings may be
-        // read as bytes.
+        // SAFETY: the first field of a constructor is its name, a string (by its type), and strings
+        // may be read as bytes.
         unsafe { self.field(0) }
     }
 }
 
-/// The constructor of OCaml's own exception of this name. A name that the compiler knows is a
-/// number in the program.
+/// The constructor of the predefined exception with this name. If the name is a constant, the
+/// compiler computes the number.
 #[inline(always)]
 fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
     let number = match name {
@@ -635,8 +635,8 @@ fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constru
         "Undefined_recursive_module" => 11,
         _ => return None,
     };
-    // SAFETY: the token proves that the lock is held. The constructor never dies, and does not move
-    // in 'l.
+    // SAFETY: the token proves that the lock is held. The constructor is never freed, and does not
+    // move during 'l.
     Some(unsafe { Value::from_raw(ffi::obx_predefined_exception(number)) })
 }
 
@@ -657,7 +657,7 @@ pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
     Record::new(None, exception).text().to_string()
 }
 
-/// Writes the text of an exception that has no arguments, or a string.
+/// Writes the text of an exception without arguments, or whose only argument is a string.
 #[inline(always)]
 fn write_short_text(exception: Value<'_, OCamlException>, text: &mut Short) -> Option<()> {
     let kind = exception.checked().kind();
@@ -669,7 +669,7 @@ fn write_short_text(exception: Value<'_, OCamlException>, text: &mut Short) -> O
     Some(())
 }
 
-/// The argument of an exception with arguments, of this size, if there is only one, a string.
+/// The only argument of an exception whose block has this size, if it is a string.
 #[inline(always)]
 fn only_string(exception: Value<'_, OCamlException>, size: usize) -> Option<Value<'_, OCamlBytes>> {
     if size != 2 {
@@ -678,21 +678,21 @@ fn only_string(exception: Value<'_, OCamlException>, size: usize) -> Option<Valu
     // SAFETY: the block has two fields (just checked).
     let argument: Value<'_, OCamlAny> = unsafe { exception.field(1) };
     let Kind::Block { tag: STRING_TAG, .. } = argument.kind() else { return None };
-    // SAFETY: strings and bytes have this tag, and both may be read as bytes, which other threads
-    // may be changing.
+    // SAFETY: strings and bytes have this tag. Both may be read as bytes, even while other threads
+    // change them.
     Some(unsafe { Value::from_raw(argument.raw()) })
 }
 
-/// The text of an exception whose text is not short. One string is whole, as long as there is
-/// memory.
+/// The long text of an exception. If the only argument is a string, the text is complete unless
+/// memory runs out.
 #[inline(never)]
 fn long_text(exception: Value<'_, OCamlException>) -> Option<Box<More>> {
     let text = whole_text(exception).or_else(|| runtimes_text(exception));
     Some(Box::new(More { text, ..More::default() }))
 }
 
-/// The text of an exception whose only argument is a string. `None` of any other, or if there is
-/// no memory.
+/// The text of an exception whose only argument is a string. `None` for other exceptions, or if out
+/// of memory.
 fn whole_text(exception: Value<'_, OCamlException>) -> Option<String> {
     let kind = exception.kind();
     let Kind::Block { tag: 0, size } = kind else { return None };
@@ -705,24 +705,24 @@ fn whole_text(exception: Value<'_, OCamlException>) -> Option<String> {
     Some(text)
 }
 
-/// The text that OCaml's runtime makes, of at most 255 bytes. `None` if there is no memory.
+/// The text that OCaml's runtime makes, of at most 255 bytes. `None` if out of memory.
 fn runtimes_text(exception: Value<'_, OCamlException>) -> Option<String> {
     // SAFETY: the exception is live. The function only reads it, and allocates in C's heap.
     let text = unsafe { ffi::caml_format_exception(exception.raw()) };
-    // SAFETY: a new C string, or NULL, and for this function.
+    // SAFETY: the text is NULL, or a new C string that this function must free.
     unsafe { taken(text, ffi::caml_stat_free) }
 }
 
-/// A copy of a text of C's, which is freed.
+/// Copies a C string, and frees it.
 ///
 /// # Safety
 ///
-/// `text` is a C string that nobody else has, and that `free` takes; or NULL.
+/// `text` is NULL, or a C string that nothing else uses and that `free` accepts.
 unsafe fn taken(text: *mut c_char, free: unsafe extern "C" fn(*mut c_void)) -> Option<String> {
     let text = NonNull::new(text)?;
-    // SAFETY: a C string (caller).
+    // SAFETY: `text` is a C string (caller's promise).
     let copy = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned();
-    // SAFETY: `free` takes it, and nobody uses it afterwards (caller).
+    // SAFETY: `free` accepts the text, and nothing uses it afterwards (caller's promise).
     unsafe { free(text.as_ptr().cast()) };
     Some(copy)
 }
@@ -732,7 +732,7 @@ mod tests {
     use super::*;
     use std::thread;
 
-    // These tests need no OCaml, so Miri runs them:
+    // These tests need no OCaml, so Miri can run them:
     // `cargo +nightly miri test -p ocaml-boxroot --lib exception`.
 
     fn owner() -> Exception {

@@ -1,4 +1,4 @@
-//! OCaml's predefined exceptions, as errors of Rust.
+//! OCaml's predefined exceptions as Rust errors.
 
 use super::exception::{argument, found, MayBeException};
 use super::markers::OCamlString;
@@ -7,19 +7,19 @@ use crate::{CallError, ConversionError, DomainLock, Exception};
 use std::error::Error;
 use std::fmt;
 
-/// The exception of OCaml that a struct of Rust stands for: the last error of a chain of sources.
+/// The OCaml exception that a Rust struct stands for: the last error of its chain of sources.
 pub struct Named {
     name: &'static str,
     make: Make,
 }
 
-/// Makes the exception. The error is the struct itself, or a wrapper that hides it (`Box`, `Arc`,
-/// `io::Error::other`, `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) and has its
-/// text.
+/// Makes the exception from the struct itself, or from a wrapper that hides the struct (`Box`,
+/// `Arc`, `io::Error::other`, `#[error(transparent)]` of `thiserror`, an `anyhow::Error`) and
+/// displays its text.
 type Make = fn(&mut DomainLock, &(dyn Error + 'static)) -> Option<Exception>;
 
 impl Named {
-    /// OCaml's exception of this name, which may end with `#` and a digest.
+    /// The OCaml exception with this name. The name may end with `#` and a digest.
     pub const fn new(name: &'static str, make: Make) -> Named {
         Named { name, make }
     }
@@ -47,7 +47,7 @@ impl fmt::Debug for Named {
 
 impl Error for Named {}
 
-/// For bound exceptions: the result of `make` for the struct, if the error is the struct.
+/// For bindings: makes the exception from the struct, if the error is the struct itself.
 pub fn made_of<E: Error + 'static>(
     lock: &mut DomainLock,
     error: &(dyn Error + 'static),
@@ -56,7 +56,7 @@ pub fn made_of<E: Error + 'static>(
     make(error.downcast_ref()?, lock).ok()
 }
 
-/// The predefined exception of this name, with a text if it has one.
+/// Makes the predefined exception with this name, and with this text if the exception has one.
 #[track_caller]
 fn exception(
     lock: &mut DomainLock,
@@ -84,13 +84,13 @@ macro_rules! predefined {
                 exception(lock, $ocaml, text.as_deref()).ok()
             });
 
-            /// The exception, if the error is this exception, or has it among its sources: an
-            /// [`Exception`], a [`CallError`], an [`Error`](crate::Error), a `dyn Error` or a `Box`
-            /// of one.
+            /// Returns the exception if the error is this exception or has it among its sources.
+            /// The error may be an [`Exception`], a [`CallError`], an [`Error`](crate::Error), a
+            /// `dyn Error` or a `Box` of one of these.
             ///
             /// # Errors
             ///
-            /// Its argument cannot be converted, as for [`to_rust`](crate::Value::to_rust).
+            /// If the argument cannot be converted; see [`to_rust`](crate::Value::to_rust).
             #[doc(alias = "downcast")]
             #[track_caller]
             pub fn of(
@@ -104,8 +104,8 @@ macro_rules! predefined {
                 }?))?))
             }
 
-            /// The exception, for OCaml. A function that OCaml called needs not make it: it returns
-            /// this error.
+            /// Makes the exception for OCaml. A function that OCaml calls need not do this: it can
+            /// return this struct as its error.
             ///
             /// # Errors
             ///
@@ -125,7 +125,7 @@ macro_rules! predefined {
         }
 
         impl Error for $name {
-            /// Says which of OCaml's exceptions this is.
+            /// The name of the OCaml exception.
             fn source(&self) -> Option<&(dyn Error + 'static)> {
                 Some(Self::NAMED)
             }
@@ -142,7 +142,7 @@ predefined! {
     #[doc(alias("caml_invalid_argument", "invalid_arg", "Invalid_argument"))]
     InvalidArgument(text: String) = "Invalid_argument";
 
-    /// OCaml's `Sys_error`: the system refused something, such as to open a file.
+    /// OCaml's `Sys_error`: the system refused an operation, such as opening a file.
     #[doc(alias("caml_raise_sys_error", "Sys_error"))]
     SysError(text: String) = "Sys_error";
 

@@ -1,13 +1,13 @@
-//! Texts of exceptions. A short one, of ASCII characters, takes no extra memory.
+//! Texts of exceptions. A short ASCII text needs no allocation of its own.
 
 use crate::{OCamlBytes, Value};
 use std::sync::atomic::Ordering;
 
 const ROOM: usize = 63;
 
-/// A short text. It takes ASCII characters only, while there is room.
+/// A text of at most `ROOM` ASCII characters.
 pub(super) struct Short {
-    /// The first `length` bytes are the text, and are ASCII.
+    /// The first `length` bytes are the text. They are ASCII.
     bytes: [u8; ROOM],
     length: u8,
 }
@@ -23,18 +23,18 @@ impl Short {
         unsafe { std::str::from_utf8_unchecked(&self.bytes[..usize::from(self.length)]) }
     }
 
-    /// Writes another text in its place.
+    /// Returns a writer that replaces the text.
     #[inline(always)]
     pub(super) fn writer(&mut self) -> Writer<'_> {
         Writer { end: 0, text: self }
     }
 }
 
-/// Appends to a short text, whose length changes only when [`done`](Writer::done) is called. `None`
-/// if the text cannot take a part.
+/// Writes a short text, whose length changes only when [`done`](Writer::done) is called. Its
+/// methods return `None` if a part does not fit or is not ASCII.
 pub(super) struct Writer<'a> {
     text: &'a mut Short,
-    /// The bytes before are ASCII.
+    /// The end of the written part. All bytes before it are ASCII.
     end: usize,
 }
 
@@ -52,8 +52,8 @@ impl Writer<'_> {
     pub(super) fn add_bytes(mut self, part: Value<'_, OCamlBytes>) -> Option<Self> {
         const WORD: usize = size_of::<usize>();
         let (words, length) = part.words();
-        // All bytes of the words are copied. Those behind the string are also ASCII: zeros and
-        // their number. The next additions replace them.
+        // Copies all bytes of the words. The padding after the string is also ASCII: zeros and
+        // their number. The next addition overwrites it.
         let (mut end, mut bits) = (self.end, 0);
         for word in words {
             let word = word.load(Ordering::Relaxed);
@@ -71,14 +71,14 @@ impl Writer<'_> {
     }
 }
 
-/// Adds a part to a text of any length. `None` if there is no memory.
+/// Appends a part to a text of any length. Returns `None` if out of memory.
 pub(super) fn add(text: &mut String, part: &str) -> Option<()> {
     text.try_reserve(part.len()).ok()?;
     text.push_str(part);
     Some(())
 }
 
-/// Adds a string of OCaml. U+FFFD replaces invalid UTF-8. `None` if there is no memory.
+/// Appends an OCaml string, replacing invalid UTF-8 with U+FFFD. Returns `None` if out of memory.
 pub(super) fn add_bytes(text: &mut String, part: Value<'_, OCamlBytes>) -> Option<()> {
     for chunk in part.copied().ok()?.utf8_chunks() {
         add(text, chunk.valid())?;
