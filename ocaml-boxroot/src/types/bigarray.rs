@@ -18,7 +18,7 @@ use std::sync::atomic::{
     AtomicU8, Ordering,
 };
 
-/// The type of OCaml's bigarrays of one dimension: `Bigarray.Array1.t`, of elements `E`, in the
+/// The type of OCaml's one-dimensional bigarrays (`Bigarray.Array1.t`) with elements `E` in the
 /// layout `L`.
 ///
 /// | `E` | OCaml's kind |
@@ -28,14 +28,14 @@ use std::sync::atomic::{
 /// | [`OCamlInt`], [`OCamlNativeint`] (`isize`) | `int`, `nativeint` |
 /// | [`OCamlChar`] (`u8`) | `char` |
 ///
-/// Vectors, slices and arrays of Rust are copied to it, and it is copied to vectors. Without a
-/// copy, OCaml takes a vector [over](Bigarray::from_owner), and Rust sees [cells](RootRef::cells).
-/// Bigarrays of [two](OCamlArray2) and [three](OCamlArray3) dimensions, or of [any
-/// number](OCamlGenarray), are other types, as in OCaml.
+/// Rust's vectors, slices and arrays can be copied to these bigarrays, and these bigarrays to
+/// vectors. Without copying, OCaml can [take over](Bigarray::from_owner) a vector, and Rust can use
+/// the elements as [cells](RootRef::cells). Bigarrays of [two](OCamlArray2), [three](OCamlArray3)
+/// or [any number of](OCamlGenarray) dimensions have different types, as in OCaml.
 ///
-/// The elements are outside of OCaml's heap, and do not move. Other threads and domains may change
-/// them at any time. Therefore Rust gets a slice of cells, which are read and written one by one,
-/// at the cost of ordinary memory accesses.
+/// The elements are outside OCaml's heap, and do not move. Other threads and domains may change
+/// them at any time. Therefore Rust gets a slice of cells, which it reads and writes one by one, at
+/// the cost of ordinary memory accesses.
 ///
 /// ```
 /// use ocaml_boxroot::bigarray::OCamlArray1;
@@ -51,8 +51,8 @@ use std::sync::atomic::{
 /// ```
 pub type OCamlArray1<E, L = CLayout> = Bigarray<Array1, Ocaml<E>, Elt<E>, L>;
 
-/// The type of OCaml's bigarrays of two dimensions: `Bigarray.Array2.t`. The parameters are those
-/// of [`OCamlArray1`].
+/// The type of OCaml's two-dimensional bigarrays: `Bigarray.Array2.t`. The parameters are those of
+/// [`OCamlArray1`].
 ///
 /// ```
 /// use ocaml_boxroot::bigarray::{FortranLayout, OCamlArray2};
@@ -65,12 +65,12 @@ pub type OCamlArray1<E, L = CLayout> = Bigarray<Array1, Ocaml<E>, Elt<E>, L>;
 /// ```
 pub type OCamlArray2<E, L = CLayout> = Bigarray<Array2, Ocaml<E>, Elt<E>, L>;
 
-/// The type of OCaml's bigarrays of three dimensions: `Bigarray.Array3.t`. The parameters are those
+/// The type of OCaml's three-dimensional bigarrays: `Bigarray.Array3.t`. The parameters are those
 /// of [`OCamlArray1`].
 pub type OCamlArray3<E, L = CLayout> = Bigarray<Array3, Ocaml<E>, Elt<E>, L>;
 
-/// The type of OCaml's bigarrays of any number of dimensions: `Bigarray.Genarray.t`. The parameters
-/// are those of [`OCamlArray1`]. OCaml functions such as `genarray_of_array2` and
+/// The type of OCaml's bigarrays with any number of dimensions: `Bigarray.Genarray.t`. The
+/// parameters are those of [`OCamlArray1`]. OCaml functions such as `genarray_of_array2` and
 /// `array2_of_genarray` convert between this type and those with a fixed number of dimensions.
 ///
 /// ```
@@ -83,29 +83,29 @@ pub type OCamlArray3<E, L = CLayout> = Bigarray<Array3, Ocaml<E>, Elt<E>, L>;
 /// ```
 pub type OCamlGenarray<E, L = CLayout> = Bigarray<Genarray, Ocaml<E>, Elt<E>, L>;
 
-/// The type of the elements in OCaml, `float` for an `f64`.
+/// The type of the elements in OCaml: `float` for `f64`.
 type Ocaml<E> = <E as sealed::Element>::Ocaml;
-/// The second parameter of OCaml's type, `float64_elt` for an `f64`.
+/// The second parameter of the OCaml type: `float64_elt` for `f64`.
 type Elt<E> = <E as sealed::Element>::Elt;
 
 marker! {
-    /// All types of bigarrays: `D` is [`Array1`], [`Array2`], [`Array3`] or [`Genarray`], and the
-    /// others are the parameters of OCaml's type. Programs name these types by [`OCamlArray1`] and
-    /// the like; rustc's messages spell them out: an `OCamlArray2<f64>` is a
+    /// The type of all bigarrays. `D` is [`Array1`], [`Array2`], [`Array3`] or [`Genarray`], and
+    /// the other parameters are those of the OCaml type. Programs use the shorter names
+    /// [`OCamlArray1`] and so on; rustc's messages spell the type out: an `OCamlArray2<f64>` is a
     /// `Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`. [Bindings](crate::include_bindings) use
-    /// this name if OCaml has type variables, `('a, 'b, c_layout) Array1.t`.
+    /// this name if the OCaml type has variables, as in `('a, 'b, c_layout) Array1.t`.
     Bigarray<D, A, B, L>(PhantomData<(D, A, B, L)>, Invariant<(D, A, B, L)>);
 }
 
 marker! {
-    /// OCaml's `Bigarray.c_layout`: the last index is that of neighbours in memory.
+    /// OCaml's `Bigarray.c_layout`: the last index varies fastest in memory.
     CLayout;
-    /// OCaml's `Bigarray.fortran_layout`: the first index is that of neighbours in memory, and
-    /// indices begin with 1.
+    /// OCaml's `Bigarray.fortran_layout`: the first index varies fastest in memory, and indices
+    /// begin with 1.
     FortranLayout;
 }
 
-/// Which of OCaml's modules declares the type: the first parameter of [`Bigarray`].
+/// Declares the types for the first parameter of [`Bigarray`], which stand for OCaml's modules.
 macro_rules! dimensions {
     ($($name:ident $count:expr, $numbers:ty, $ndarray:ident;)+) => {$(
         #[doc = concat!("For [`Bigarray`]: a `Bigarray.", stringify!($name), ".t`.")]
@@ -150,18 +150,18 @@ impl sealed::Layout for FortranLayout {
     const FIRST: usize = 1;
 }
 
-/// The types of elements that Rust reads and writes; see the table of [`OCamlArray1`].
+/// The types of elements that Rust can read and write; see the table of [`OCamlArray1`].
 pub trait BigarrayElement: sealed::Element {}
 
 pub(super) mod sealed {
     use super::{c_int, BigarrayElement};
 
     pub trait Dimensions {
-        /// How many there are, if the type says it.
+        /// The number of dimensions, if the type determines it.
         const COUNT: Option<usize>;
         /// A number for each dimension.
         type Numbers: AsRef<[usize]>;
-        /// The same for the crate `ndarray`.
+        /// The dimensions in the crate `ndarray`.
         #[cfg(feature = "ndarray")]
         type Ndarray: ::ndarray::Dimension + 'static;
     }
@@ -171,12 +171,12 @@ pub(super) mod sealed {
         note = "its elements are `cells`, and `sub` is a part of it"
     )]
     pub trait Sliced: Dimensions {
-        /// With one dimension less.
+        /// The dimensions of a slice, which has one less.
         type Slice: Dimensions;
     }
 
     pub trait Layout {
-        /// OCaml's flag.
+        /// OCaml's flag for this layout.
         const FLAG: c_int;
         /// The first index.
         const FIRST: usize;
@@ -188,7 +188,7 @@ pub(super) mod sealed {
         const KIND: c_int;
     }
 
-    /// The same, if Rust reads the elements.
+    /// A [`Kind`] of elements that Rust can read.
     pub trait Known<A>: Kind<A> {
         type Element: BigarrayElement;
     }
@@ -205,9 +205,9 @@ pub(super) mod sealed {
         type Elt: Known<Self::Ocaml, Element = Self>;
         /// The element's type in Rust.
         type Rust: Copy + Send + 'static;
-        /// The atomic type of the same size and alignment.
+        /// The atomic type with the same size and alignment.
         type Cell;
-        /// Whether OCaml has this element.
+        /// Whether OCaml can represent this element.
         fn fits(_: Self::Rust) -> bool {
             true
         }
@@ -216,19 +216,19 @@ pub(super) mod sealed {
     }
 }
 
-/// An element of a bigarray in its place. Other threads may change it at any time.
+/// An element of a bigarray, in place. Other threads may change it at any time.
 #[repr(transparent)]
 pub struct BigarrayCell<E: BigarrayElement>(E::Cell);
 
 impl<E: BigarrayElement> BigarrayCell<E> {
-    /// The element. An atomic load, without ordering (`Relaxed`).
+    /// Reads the element with a `Relaxed` atomic load.
     #[inline]
     pub fn get(&self) -> E::Rust {
         E::load(&self.0)
     }
 
-    /// Changes the element. An atomic store, without ordering (`Relaxed`). Where the elements are
-    /// OCaml's integers ([`OCamlInt`]), OCaml does not see the highest bit, as with [`Value::int`].
+    /// Changes the element with a `Relaxed` atomic store. If the elements are OCaml's integers
+    /// ([`OCamlInt`]), OCaml does not see the highest bit, as with [`Value::int`].
     #[inline]
     pub fn set(&self, element: E::Rust) {
         E::store(&self.0, element)
@@ -271,7 +271,7 @@ marker! {
     Float64Elt;
     /// OCaml's `Bigarray.int8_signed_elt`.
     Int8SignedElt;
-    /// OCaml's `Bigarray.int8_unsigned_elt`, of integers and of characters.
+    /// OCaml's `Bigarray.int8_unsigned_elt`, for integers and characters.
     Int8UnsignedElt;
     /// OCaml's `Bigarray.int16_signed_elt`.
     Int16SignedElt;
@@ -285,11 +285,12 @@ marker! {
     IntElt;
     /// OCaml's `Bigarray.nativeint_elt`.
     NativeintElt;
-    /// OCaml's `Bigarray.complex32_elt`, of which Rust has roots only.
+    /// OCaml's `Bigarray.complex32_elt`. Rust cannot read the elements of these bigarrays.
     Complex32Elt;
-    /// OCaml's `Bigarray.complex64_elt`, of which Rust has roots only.
+    /// OCaml's `Bigarray.complex64_elt`. Rust cannot read the elements of these bigarrays.
     Complex64Elt;
-    /// `Bigarray.float16_elt` of OCaml 5.2 and later, of which Rust has roots only.
+    /// `Bigarray.float16_elt` (OCaml 5.2 and later). Rust cannot read the elements of these
+    /// bigarrays.
     Float16Elt;
 }
 
@@ -308,7 +309,7 @@ elts! {
     Float16Elt<OCamlFloat> 13 "float16";
 }
 
-// The marker of OCaml's `Complex.t` is that of bindings.
+// The marker of OCaml's `Complex.t` comes from bindings, so it can be any type `A`.
 impl<A> sealed::Kind<A> for Complex32Elt {
     const KIND: c_int = 10;
 }
@@ -355,8 +356,8 @@ macro_rules! elements {
                 }
                 let kind = <$elt as sealed::Kind<$ocaml>>::KIND;
                 // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the
-                // collector may run. The function copies the data, which is of this kind. An array
-                // of one dimension is the same in both layouts.
+                // collector may run. The function copies the data, which is of this kind.
+                // One-dimensional arrays are the same in both layouts.
                 unsafe {
                     let data = self.as_ptr().cast();
                     made(ffi::obx_alloc_bigarray(kind | L::FLAG, data, self.len(), size_of_val(self)), lock)
@@ -405,29 +406,29 @@ elements! {
 
 /// # Rust's memory
 ///
-/// OCaml can take over memory that Rust filled. The owner, such as a vector, is dropped when OCaml
-/// has collected the bigarray, and all bigarrays that OCaml made of it (`sub`, `slice_left`,
+/// OCaml can take over memory that Rust filled. The owner, such as a vector, is dropped after OCaml
+/// has collected the bigarray and all bigarrays that were made from it (`sub`, `slice_left`,
 /// `reshape` and so on).
 ///
-/// The owner is of any type that can give a `&mut` slice, because OCaml writes to its bigarrays:
-/// `Vec<T>`, `Box<[T]>`, `[T; N]`, `bytes::BytesMut`, or a type of the program around a mapped
-/// file. Owners that share their memory with others, such as `Arc<[T]>` and `bytes::Bytes`, cannot
-/// give one: OCaml has no bigarrays that it only reads, and the others would see the memory change
-/// behind a `&[T]`. Where such an owner is the only one, it becomes one that can
+/// The owner can have any type that provides a `&mut` slice, because OCaml may write to its
+/// bigarrays: `Vec<T>`, `Box<[T]>`, `[T; N]`, `bytes::BytesMut`, or your own type for a mapped
+/// file. Owners that share their memory, such as `Arc<[T]>` and `bytes::Bytes`, do not provide such
+/// a slice: OCaml has no read-only bigarrays, and the other owners would see the memory change
+/// behind a `&[T]`. A sole owner can be converted to a type that provides one
 /// (`bytes::Bytes::try_into_mut`).
 impl<A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<Array1, A, B, L> {
-    /// Gives the elements of `owner` to OCaml, without a copy. The collector may run.
+    /// Gives the elements of `owner` to OCaml without copying them. The collector may run.
     ///
-    /// The owner is dropped once, inside a collection, on any thread. The rules for its `drop` are
-    /// those of [`OCamlBox`](crate::markers::OCamlBox). An owner that is left at the end of OCaml
-    /// is not dropped.
+    /// The owner is dropped once, during a collection, on any thread. The rules for its `drop` are
+    /// those of [`OCamlBox`](crate::markers::OCamlBox). If OCaml still has the owner when the
+    /// runtime shuts down, the owner is not dropped.
     ///
-    /// OCaml collects more often the more memory such bigarrays have, as with its own. Where the
-    /// elements are OCaml's integers, OCaml does not see the highest bits.
+    /// The more memory these bigarrays have, the more often OCaml collects, as with its own
+    /// bigarrays. If the elements are OCaml's integers, OCaml does not see their highest bits.
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): the owner is dropped.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory). The owner is then dropped.
     ///
     /// # Examples
     ///
@@ -438,7 +439,7 @@ impl<A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<Array1, A, B, L> {
     /// # ocaml_boxroot::macro_support::example(|lock| {
     /// let samples: Boxroot<OCamlArray1<f64>> = Bigarray::from_owner(lock, vec![0.5; 1 << 17])?;
     /// let cells = samples.cells(lock);
-    /// // Other threads can read and write them while OCaml runs, too.
+    /// // Other threads can read and write them, even while OCaml runs.
     /// lock.release(|| std::thread::scope(|scope| {
     ///     for part in cells.chunks(1 << 16) {
     ///         scope.spawn(|| part.iter().for_each(|cell| cell.set(2. * cell.get())));
@@ -458,16 +459,16 @@ impl<A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<Array1, A, B, L> {
 }
 
 impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<D, A, B, L> {
-    /// As [`from_owner`](Bigarray::from_owner), for a bigarray of these dimensions: an array of
-    /// their sizes, or a vector for an [`OCamlGenarray`]. The elements are in the order of memory.
+    /// Like [`from_owner`](Bigarray::from_owner), for a bigarray with these dimensions: an array of
+    /// their sizes, or a vector for an [`OCamlGenarray`]. The elements are in memory order.
     ///
     /// # Errors
     ///
-    /// As [`from_owner`](Bigarray::from_owner).
+    /// Same as [`from_owner`](Bigarray::from_owner).
     ///
     /// # Panics
     ///
-    /// If there are not as many elements, or more than 16 dimensions.
+    /// If there are more than 16 dimensions, or if their product is not the number of elements.
     ///
     /// # Examples
     ///
@@ -494,10 +495,10 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<
     }
 }
 
-/// The type in Rust of a bigarray's elements.
+/// The Rust type of a bigarray's elements.
 pub(super) type Rust<A, B> = <<B as sealed::Known<A>>::Element as sealed::Element>::Rust;
 
-/// A bigarray of the owner's elements. Without sizes, it has one dimension.
+/// Makes a bigarray of the owner's elements. Without sizes, it has one dimension.
 #[track_caller]
 pub(super) fn own<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout, O>(
     lock: &mut DomainLock,
@@ -511,7 +512,7 @@ where
     Boxroot::try_new(lock, value)
 }
 
-/// As [`own`], without a root.
+/// Like [`own`], without a root.
 #[track_caller]
 pub(super) fn own_value<'l, D, A, B, L, O>(
     lock: &'l mut DomainLock,
@@ -534,33 +535,33 @@ where
     );
     let (flags, held) = (B::KIND | L::FLAG, owner.give());
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. The elements are of this kind, and as many as the sizes say, none of which is negative
-    // in OCaml. They are borrowed `&mut` from the owner: nobody else uses them, nor the owner
-    // before its drop, which comes after all bigarrays with the elements. The owner may be dropped
-    // on any thread (`Send`), and the elements may be used there, because they are numbers.
+    // run. The elements are of this kind. Their number is the product of the sizes, none of which
+    // is negative in OCaml. They are borrowed as `&mut` from the owner, so nothing else uses them.
+    // Nothing uses the owner until it is dropped, after all bigarrays with the elements. Any thread
+    // may drop the owner (`Send`), and use the elements, which are numbers.
     let raw = unsafe {
         ffi::obx_own_bigarray(flags, held, data.cast(), bytes, sizes.len(), sizes.as_ptr())
     };
     if raw == 0 {
-        // SAFETY: there is no bigarray, so the owner is nobody's.
+        // SAFETY: there is no bigarray, so nothing else has the owner.
         unsafe { Holder::<O>::take_back(held) };
     }
     // SAFETY: `raw` is 0, or a new bigarray of this type.
     unsafe { made(raw, lock) }
 }
 
-/// Whether the product of the sizes, none of which is too large for OCaml, is `length`.
+/// Whether `length` is the product of the sizes, and no size is too large for OCaml.
 fn is_product(length: usize, sizes: &[usize]) -> bool {
     sizes.iter().all(|&size| isize::try_from(size).is_ok())
         && sizes.iter().try_fold(1, |n: usize, &size| n.checked_mul(size)) == Some(length)
 }
 
-/// Whether the value is a bigarray, by its operations.
+/// Whether the value has the operations of a bigarray.
 fn is_bigarray(value: Value<'_, OCamlAny>) -> bool {
     custom_name(value) == Some(c"_bigarr02")
 }
 
-/// A description of a bigarray's block; `None` for another value.
+/// Describes a bigarray's block. `None` for other values.
 pub(super) fn describe(value: Value<'_, OCamlAny>) -> Option<String> {
     if !is_bigarray(value) {
         return None;
@@ -580,7 +581,7 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout> Form
 {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
         let raw = value.raw();
-        // SAFETY: the value is a live bigarray, by its operations.
+        // SAFETY: the value is a live bigarray, because it has a bigarray's operations.
         is_bigarray(value)
             && unsafe {
                 ffi::obx_ba_kind(raw) == B::KIND
@@ -604,9 +605,9 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     fn sizes(
         self,
     ) -> impl DoubleEndedIterator<Item = usize> + ExactSizeIterator + use<'l, D, A, B, L> {
-        // SAFETY: `self` is a live bigarray in 'l (type), whose dimensions do not change.
+        // SAFETY: `self` is a bigarray (by its type), live during 'l. Its dimensions do not change.
         let count = unsafe { ffi::obx_ba_dimensions(self.raw()) };
-        // SAFETY: as above; the iterator has the value.
+        // SAFETY: as above; the iterator lives no longer than 'l.
         (0..count).map(move |i| unsafe { ffi::obx_ba_dimension(self.raw(), i) })
     }
 }
@@ -614,35 +615,35 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
 impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     Value<'l, Bigarray<D, A, B, L>>
 {
-    /// The elements, in the order of memory.
+    /// The elements, in memory order.
     ///
     /// # Panics
     ///
-    /// If the bigarray is of another kind, or its memory is not aligned for it, as that of a
-    /// bigarray that C code made may be.
+    /// If the bigarray is of another kind, or if its memory is not aligned for this kind, which can
+    /// happen if C code made it.
     #[doc(alias = "Caml_ba_data_val")]
     #[track_caller]
     pub fn cells(self) -> &'l [BigarrayCell<B::Element>] {
         self.checked();
-        // On OCaml 4, the product of the sizes may overflow. The number of elements is the product
-        // modulo the word size.
+        // On OCaml 4, the product of the sizes may overflow. The number of elements is then the
+        // wrapped product.
         let length = self.sizes().fold(1, |n: usize, size| n.wrapping_mul(size));
         let data: *const BigarrayCell<B::Element> = self.data().cast();
         if length == 0 {
             return &[];
         }
-        // SAFETY: a bigarray that is live in 'l has as many elements. Their kind and alignment were
-        // checked by `data`. Cells are atomic, so other threads may change them.
+        // SAFETY: the bigarray is live during 'l, and has `length` elements. `data` has checked
+        // their kind and alignment. Cells are atomic, so other threads may change them.
         unsafe { std::slice::from_raw_parts(data, length) }
     }
 
-    /// The cell of `array.{i, j}` in OCaml, where the index is `[i, j]`, or a vector for an
-    /// [`OCamlGenarray`]: numbers from 0 in OCaml's `c_layout`, and from 1 in `fortran_layout`.
-    /// `None` where OCaml raises an exception.
+    /// The cell at the index `[i, j]`, which is `array.{i, j}` in OCaml. For an [`OCamlGenarray`],
+    /// the index is a vector. Indices begin with 0 in OCaml's `c_layout`, and with 1 in
+    /// `fortran_layout`. Returns `None` if OCaml would raise an exception.
     ///
     /// # Panics
     ///
-    /// As [`cells`](Value::cells).
+    /// Same as [`cells`](Value::cells).
     ///
     /// # Examples
     ///
@@ -677,26 +678,26 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
         cells.get(place)
     }
 
-    /// The elements, in the order of memory, as a slice.
+    /// The elements as a slice, in memory order.
     ///
     /// # Panics
     ///
-    /// As [`cells`](Value::cells).
+    /// Same as [`cells`](Value::cells).
     ///
     /// # Safety
     ///
-    /// The elements do not change in `'l`, neither through this bigarray nor through one that
-    /// shares its memory, neither by another domain nor by code that runs without the lock.
+    /// Nothing changes the elements during `'l`: neither code that uses this bigarray or one that
+    /// shares its memory, nor another domain, nor code that runs without the lock.
     #[doc(alias = "Caml_ba_data_val")]
     pub unsafe fn as_slice(self) -> &'l [<B::Element as sealed::Element>::Rust] {
         let cells = self.cells();
         // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing
-        // changes it (caller).
+        // changes it (caller's promise).
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 
     fn data(self) -> *const u8 {
-        // SAFETY: `self` is a live bigarray (type and lifetime).
+        // SAFETY: `self` is a live bigarray (by its type and lifetime).
         let (kind, data) = unsafe { (ffi::obx_ba_kind(self.raw()), ffi::obx_ba_data(self.raw())) };
         assert_eq!(kind, B::KIND, "a bigarray of another kind");
         assert!(
@@ -710,20 +711,19 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
 impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     RootRef<Bigarray<D, A, B, L>>
 {
-    /// The elements, in the order of memory, for as long as the root is borrowed: also while the
-    /// collector runs, and on other threads, without the lock.
+    /// The elements, in memory order. They can be used as long as the root is borrowed, even while
+    /// the collector runs, and on other threads without the lock.
     ///
-    /// The memory of a bigarray stays where it is until the collector has found it to be garbage.
-    /// OCaml code must not free it before, as `Bigstring.unsafe_destroy` of the library `core`
-    /// does.
+    /// The memory of a bigarray stays in place until the bigarray is collected. OCaml code must not
+    /// free it earlier, as `Bigstring.unsafe_destroy` of the library `core` does.
     ///
     /// # Panics
     ///
-    /// As [`Value::cells`].
+    /// Same as [`Value::cells`].
     ///
     /// # Examples
     ///
-    /// See [`from_owner`](Bigarray::from_owner). A view does not outlive its root:
+    /// See [`from_owner`](Bigarray::from_owner). The cells do not outlive the root:
     ///
     /// ```compile_fail,E0505
     /// # use ocaml_boxroot::{bigarray::OCamlArray1, Boxroot, DomainLock};
@@ -738,29 +738,29 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     pub fn cells(&self, lock: &DomainLock) -> &[BigarrayCell<B::Element>] {
         let cells: *const _ = self.get(lock).cells();
         // SAFETY: the root keeps the bigarray alive, and is not set to another one, while `self` is
-        // borrowed. The memory does not move, and only the bigarray's finaliser frees it: this
-        // crate's shutdown finalises nothing. Cells are atomic, so other threads may change them.
+        // borrowed. The memory does not move, and only the bigarray's finaliser frees it. This
+        // crate's shutdown runs no finalisers. Cells are atomic, so other threads may change them.
         unsafe { &*cells }
     }
 }
 
-/// With one dimension less.
+/// A bigarray with one dimension less.
 type Slice<D, A, B, L> = Bigarray<<D as sealed::Sliced>::Slice, A, B, L>;
 
 /// # Parts
 ///
-/// Parts share the memory of the whole, and keep it alive. Indices are those of OCaml, from 1 in
-/// `fortran_layout`.
+/// Parts share the memory of the whole, and keep it alive. Indices are those of OCaml: they begin
+/// with 1 in `fortran_layout`.
 ///
-/// Several domains may make parts of one bigarray at the same time by these functions. OCaml's own
-/// functions may not: where the memory is not Rust's, make the first part before other domains use
-/// them, or OCaml frees the memory too early.
+/// Several domains may use these functions on one bigarray at the same time. OCaml's own functions
+/// allow this only if Rust owns the memory. If it does not, make the first part before other
+/// domains call them, or OCaml frees the memory too early.
 impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     RootRef<Bigarray<D, A, B, L>>
 {
-    /// So many rows from the row `start` on, without a copy: OCaml's `Array1.sub`, and `sub_left`
-    /// of bigarrays with more dimensions. In `fortran_layout` it is `sub_right`, of the last
-    /// dimension. The collector may run.
+    /// Makes a bigarray of `length` rows from the row `start` on, without copying: OCaml's
+    /// `Array1.sub`, or `sub_left` if there are more dimensions. In `fortran_layout` it is
+    /// `sub_right`, for the last dimension. The collector may run.
     ///
     /// # Errors
     ///
@@ -795,12 +795,12 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
         self.part(lock, start, Some(length))
     }
 
-    /// One row, with one dimension less, without a copy: OCaml's `slice_left`, and in
-    /// `fortran_layout` its `slice_right`, of the last dimension. The collector may run.
+    /// Makes a bigarray of one row, with one dimension less, without copying: OCaml's `slice_left`,
+    /// or in `fortran_layout` its `slice_right`, for the last dimension. The collector may run.
     ///
     /// # Errors
     ///
-    /// As [`sub`](RootRef::sub).
+    /// Same as [`sub`](RootRef::sub).
     ///
     /// # Examples
     ///
@@ -818,7 +818,7 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
         self.part(lock, index, None)
     }
 
-    /// So many rows, or one, with one dimension less.
+    /// Makes a bigarray of `length` rows or, without a length, of one row with one dimension less.
     #[track_caller]
     fn part<P>(
         &self,
@@ -844,11 +844,12 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
         }
         let whole: *const Self = self;
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
-        // may run. The root is borrowed, and a `RootRef` is its cell (`repr(transparent)`). The
-        // part is inside of the bigarray, whose elements are as many as `all`.
+        // may run. The root is borrowed, and a `RootRef` has the layout of its cell
+        // (`repr(transparent)`). The part is within the bigarray, which has `all` elements.
         let raw =
             unsafe { ffi::obx_ba_part(whole.cast(), start * row, sizes.len(), sizes.as_ptr()) };
-        // SAFETY: `raw` is 0, or a new bigarray of this kind and layout, with so many dimensions.
+        // SAFETY: `raw` is 0, or a new bigarray of this kind and layout, with the dimensions
+        // `sizes`.
         let (part, lock) = unsafe { made(raw, lock) }?;
         Boxroot::try_new(lock, part)
     }
@@ -857,8 +858,7 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
 impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     Value<'_, Bigarray<D, A, B, L>>
 {
-    /// Copies all elements to another bigarray, which may have a part of the same memory: OCaml's
-    /// `blit`.
+    /// Copies all elements to another bigarray, as OCaml's `blit` does. Their memory may overlap.
     ///
     /// # Errors
     ///
@@ -889,15 +889,15 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     pub fn blit(self, to: Self) -> Result<(), ConversionError> {
         let (from, to) = (self.checked(), to.checked());
         for array in [from, to] {
-            // SAFETY: the value is a live bigarray (type and lifetime).
+            // SAFETY: the value is a live bigarray (by its type and lifetime).
             let kind = unsafe { ffi::obx_ba_kind(array.raw()) };
             assert_eq!(kind, B::KIND, "a bigarray of another kind");
         }
         if !from.sizes().eq(to.sizes()) {
             return Err(ConversionError::new(ConversionErrorKind::OutOfBounds));
         }
-        // SAFETY: both are live bigarrays of one kind, with as many elements. C code copies them as
-        // OCaml's own does, while other threads may use the cells.
+        // SAFETY: both are live bigarrays of one kind and size. The C code copies the elements as
+        // OCaml's own code does. Other threads may use the cells meanwhile.
         unsafe { ffi::obx_ba_copy(from.raw(), to.raw()) }
         Ok(())
     }
@@ -906,11 +906,11 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
 impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     Value<'_, Bigarray<D, A, B, L>>
 {
-    /// Changes all elements: OCaml's `fill`.
+    /// Sets all elements to `element`, as OCaml's `fill` does.
     ///
     /// # Panics
     ///
-    /// As [`cells`](Value::cells).
+    /// Same as [`cells`](Value::cells).
     ///
     /// # Examples
     ///

@@ -16,16 +16,16 @@ fn is_fortran<L: sealed::Layout>() -> bool {
     L::FIRST == 1
 }
 
-/// Needs the feature `ndarray`.
+/// Requires the feature `ndarray`.
 impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     Value<'l, Bigarray<D, A, B, L>>
 {
     /// The cells as an array of the crate `ndarray`, with the same dimensions. Indices begin with
-    /// 0, also in OCaml's `fortran_layout`.
+    /// 0, even in OCaml's `fortran_layout`.
     ///
     /// # Panics
     ///
-    /// As [`cells`](Value::cells), and if the product of the dimensions that are not 0 overflows.
+    /// Same as [`cells`](Value::cells), and if the product of the nonzero dimensions overflows.
     #[cfg_attr(docsrs, doc(cfg(feature = "ndarray")))]
     #[track_caller]
     pub fn view(self) -> ArrayView<'l, BigarrayCell<B::Element>, D::Ndarray> {
@@ -41,16 +41,16 @@ fn array_of<'l, D: sealed::Dimensions, L: sealed::Layout, C>(
     ArrayView::from_shape(shape::<D, L>(sizes), cells).expect("a bigarray of a wrong size")
 }
 
-/// Needs the feature `ndarray`.
+/// Requires the feature `ndarray`.
 impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     RootRef<Bigarray<D, A, B, L>>
 {
-    /// The [cells](RootRef::cells) as an array of the crate `ndarray`; see [`Value::view`]. It
-    /// lives as long as the root is borrowed.
+    /// The [cells](RootRef::cells) as an array of the crate `ndarray`; see [`Value::view`]. The
+    /// view lives as long as the root is borrowed.
     ///
     /// # Panics
     ///
-    /// As [`Value::view`].
+    /// Same as [`Value::view`].
     ///
     /// # Examples
     ///
@@ -78,7 +78,7 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     }
 }
 
-/// An array whose elements are in the order of the bigarray.
+/// An array whose memory order is that of the bigarray.
 struct Ordered<E, N>(Array<E, N>);
 
 impl<E, N: Dimension> AsMut<[E]> for Ordered<E, N> {
@@ -87,14 +87,14 @@ impl<E, N: Dimension> AsMut<[E]> for Ordered<E, N> {
     }
 }
 
-/// Needs the feature `ndarray`.
+/// Requires the feature `ndarray`.
 impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<D, A, B, L> {
-    /// As [`from_owner`](Bigarray::from_owner), for an array of the crate `ndarray`. Its elements
+    /// Like [`from_owner`](Bigarray::from_owner), for an array of the crate `ndarray`. Its elements
     /// are copied only if they are not in the order of the layout.
     ///
     /// # Errors
     ///
-    /// As [`from_owner`](Bigarray::from_owner); and as a copy.
+    /// Those of [`from_owner`](Bigarray::from_owner), and of `to_ocaml` if elements are copied.
     ///
     /// # Panics
     ///
