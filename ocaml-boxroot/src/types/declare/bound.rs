@@ -1,20 +1,20 @@
-//! Types of generated bindings, whose representation is given.
+//! Types in generated bindings, which state how values are represented.
 
 /// For the bindings that the build helper of `ocaml-boxroot-sys` generates: a marker and its
-/// conversions, as [`ocaml_type!`](crate::ocaml_type!) makes them. OCaml's compiler, not a rule
-/// about the types of the parts, says how the values are represented.
+/// conversions, like those of [`ocaml_type!`](crate::ocaml_type!). The representation of the values
+/// comes from OCaml's compiler, not from a rule about the types of the parts.
 ///
 /// * `record`, `flat` (a record in the flat form of floats): `OCamlPoint for Point { 0 x:
 ///   OCamlFloat, 1 y: OCamlFloat }`.
-/// * `unboxed`: one field, written as for `record`, or one constructor with one part; then whether
-///   the type is represented as a float.
+/// * `unboxed`: one field, written as for `record`, or one constructor with one part. `is_float`
+///   then says whether the type is represented as a float.
 /// * `variant`: `Leaf = 0` is an immediate, `Node block 1 (0 a: T, 1 b: T)` or
 ///   `Node block 1 { 0 label: T }` a block with that tag, ``A tagged 65 (0 a: T)`` a constructor of
 ///   a polymorphic variant with that hash and an argument.
 /// * `abstract`: only a marker.
 /// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust
-///   type. No two abstract types have the same Rust type.
-/// * `private` before these: no conversion to OCaml.
+///   type. No two abstract types may have the same Rust type.
+/// * `private` before one of these: there is no conversion to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_type {
@@ -25,8 +25,8 @@ macro_rules! bound_type {
             _parameters: ($($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)+)?),
         }
 
-        // SAFETY: a type of OCaml that has these parameters. One of them may be the type itself, if
-        // that is unboxed.
+        // SAFETY: the marker stands for an OCaml type with these parameters. If it is unboxed, its
+        // values may be those of a parameter, which is one type (by its bound).
         unsafe impl $(<$($a: $crate::markers::OneType),+>)? $crate::markers::OneType for $name $(<$($a),+>)? {
             const CHECKED: () = { $($(let () = <$a as $crate::markers::OneType>::CHECKED;)+)? };
         }

@@ -8,9 +8,9 @@ use crate::value::CHECKS;
 use crate::{ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
 use std::marker::PhantomData;
 
-/// A field of type `F` of the records of type `T`; from [`ocaml_type!`](crate::ocaml_type!). Every
-/// `T` has this field. If `FLAT`, the record is in the flat form of floats: its fields are numbers
-/// in a row, and not values.
+/// A field of type `F` in records of type `T`, declared by [`ocaml_type!`](crate::ocaml_type!).
+/// Every `T` has this field. If `FLAT`, the record is in the flat form of floats: its fields are
+/// numbers in a row, not values.
 ///
 /// # Examples
 ///
@@ -47,11 +47,11 @@ impl<T, F, const FLAT: bool> Clone for Field<T, F, FLAT> {
 impl<T, F, const FLAT: bool> Copy for Field<T, F, FLAT> {}
 
 impl<'l, T: Form> Value<'l, T> {
-    /// A copy of a field of a record, as a Rust type.
+    /// Copies a field of a record to a Rust type.
     ///
     /// # Errors
     ///
-    /// As [`to_rust`](Value::to_rust).
+    /// Same as [`to_rust`](Value::to_rust).
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
@@ -72,13 +72,12 @@ impl<'l, T: Form> Value<'l, T> {
         result.map_err(|error| error.within(field.name))
     }
 
-    /// The value of a field of a record. Not for records in the flat form of floats, whose fields
-    /// are not values: use [`read`](Value::read) there.
+    /// The value of a field of a record. For records in the flat form of floats, whose fields are
+    /// not values, use [`read`](Value::read) instead.
     ///
     /// # Panics
     ///
-    /// In [builds with checks](crate#builds-with-checks), if this is not a record with such a
-    /// field.
+    /// In [builds with checks](crate#builds-with-checks), if this is not a record with this field.
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn at<F>(self, field: Field<T, F, false>) -> Value<'l, F> {
@@ -91,11 +90,11 @@ impl<'l, T: Form> Value<'l, T> {
 }
 
 impl<T: Form> RootRef<T> {
-    /// A copy of a field of a record; see [`Value::read`].
+    /// Copies a field of a record to a Rust type; see [`Value::read`].
     ///
     /// # Errors
     ///
-    /// As [`Value::to_rust`].
+    /// Same as [`Value::to_rust`].
     #[doc(alias = "Field")]
     #[track_caller]
     pub fn read<F, R: FromOCaml<F>, const FLAT: bool>(
@@ -107,7 +106,7 @@ impl<T: Form> RootRef<T> {
     }
 }
 
-/// The field with this number of a record, which errors call by this name.
+/// The field of a record with the number `INDEX`. Errors use this name for it.
 pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool>(
     name: &'static str,
 ) -> Field<M, T, FLAT> {

@@ -15,22 +15,22 @@ pub enum Constructor {
     /// A constructor of a polymorphic variant, with this hash and this number of arguments: a block
     /// with the hash and the argument, or, for several arguments, a tuple of them.
     Tagged(isize, usize),
-    /// A record of this number of floats: a block of numbers in a row.
+    /// A record of this number of floats: a block with the numbers in a row.
     Flat(usize),
-    /// Not represented: the value is that of its only part.
+    /// An unboxed type's constructor: the value is that of its only part.
     Unboxed,
 }
 
-/// The constructors, each with the number by which [`Part`] and the conversions name it.
+/// The constructors, each with the number that [`Part`] and the conversions use for it.
 pub type Constructors = &'static [(isize, Constructor)];
 
-/// The number by which bindings name a constructor without arguments. They name the others by their
-/// tags and hashes, which are literals, and so compile faster. This number is none of those.
+/// The number that bindings use for a constructor without arguments. For other constructors, they
+/// use tags and hashes, because literals compile faster. This number differs from all of those.
 pub const fn constant_number(constant: isize) -> isize {
     constant.wrapping_add(isize::MAX / 2)
 }
 
-/// How many parts there are.
+/// The number of parts.
 pub const fn count(parts: &[usize]) -> usize {
     parts.len()
 }
@@ -46,32 +46,32 @@ pub(super) const fn size(constructor: Constructor) -> usize {
     }
 }
 
-/// A marker of [`ocaml_type!`](crate::ocaml_type!) or [`bound_type!`](crate::bound_type!). It is
-/// implemented once for each marker. Therefore the compiler rejects a second declaration of a
-/// marker with another form, and a declaration for another crate's marker.
+/// A marker that [`ocaml_type!`](crate::ocaml_type!) or [`bound_type!`](crate::bound_type!)
+/// declares. The trait is implemented once for each marker. Therefore the compiler rejects a second
+/// declaration of a marker with another form, and a declaration for another crate's marker.
 ///
 /// # Safety
 ///
 /// All values of this type have this form, and their parts have the types that [`Part`] says.
-/// `CHECKED` is a call of [`check`] with the constructors and all parts. `IS_FLOAT` is whether this
-/// is an unboxed type whose part is a float.
+/// `CHECKED` is a call of [`check`] with the constructors and all parts. `IS_FLOAT` says whether
+/// this is an unboxed type whose part is a float.
 pub unsafe trait Declared: Sized {
     /// The constructors, as OCaml represents them.
     const CONSTRUCTORS: Constructors;
-    /// Does not compile if no OCaml type has these constructors.
+    /// Fails to compile if no OCaml type can have these constructors.
     const CHECKED: ();
     /// Whether the values are floats.
     const IS_FLOAT: bool = false;
 }
 
-/// The constructors, checked.
+/// The constructors, after checking them.
 pub(super) const fn constructors<M: Declared>() -> Constructors {
     let () = M::CHECKED;
     M::CONSTRUCTORS
 }
 
-/// Whether the type is a polymorphic variant, which its constants tell: those of other types are
-/// numbered in order.
+/// Whether the type is a polymorphic variant. Its constants show this, because those of other types
+/// are numbered in order.
 pub(super) fn is_polymorphic(constructors: Constructors) -> bool {
     let mut constants = 0..;
     constructors.iter().any(|(_, constructor)| match constructor {
@@ -86,12 +86,12 @@ pub const fn is_flat<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(_, Constructor::Flat(_))])
 }
 
-/// Whether the values are those of their only part.
+/// Whether the type is unboxed: each value is that of its only part.
 pub(super) const fn is_unboxed<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(_, Constructor::Unboxed)])
 }
 
-/// Whether the values are records, be they flat or not.
+/// Whether the values are records, flat or not.
 pub(super) const fn is_record<M: Declared>() -> bool {
     matches!(constructors::<M>(), [(0, Constructor::Flat(_) | Constructor::Block(0, _))])
 }
@@ -106,8 +106,7 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
     constructors[i].1
 }
 
-/// Says that a part of a declared type, which is a field or an argument of a constructor, has this
-/// type.
+/// States that a part of a declared type (a field or an argument of a constructor) is a `T`.
 ///
 /// # Safety
 ///
@@ -118,37 +117,37 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
 )]
 pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared {}
 
-/// Says that Rust may make values of a declared type: it is not private.
+/// States that Rust may make values of a declared type, because the type is not private.
 ///
 /// # Safety
 ///
-/// A value whose parts have their types is a value of this type.
+/// A value whose parts have the declared types is a value of this type.
 #[diagnostic::on_unimplemented(message = "only OCaml makes values of `{Self}`")]
 pub unsafe trait Public: Declared {}
 
-/// The type of a part, for `Send` and `Sync`. Through the bound, the compiler compares it with that
-/// of [`Part`]: a macro in the place of the type may expand to another one each time.
+/// The type of a part, for `Send` and `Sync`. The bound makes the compiler compare it with the type
+/// in [`Part`], because a macro in place of the type may expand to a different type each time.
 pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
     PhantomData<(T, fn() -> M)>,
 );
 
-/// A value of a declared type with these parts (a tuple), for [`OneType`]: if the type is unboxed,
-/// it is the only part. (The lifetime makes the compiler check for `OneType` at each use, and not
-/// at the declaration of the type.)
+/// Stands for a declared type with these parts (a tuple) in bounds of [`OneType`]. An unboxed type
+/// is `OneType` if its only part is. (The lifetime makes the compiler check for `OneType` at each
+/// use, not at the declaration of the type.)
 pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, Parts)>);
 
-// SAFETY: no value of OCaml has this type. A block of a declared type is of that type, no matter
-// what it contains.
+// SAFETY: no OCaml value has this type. A block of a declared type is of that type, whatever it
+// contains.
 unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
-// SAFETY: no value of OCaml has this type. By the bound on `M`, `T` is the type of its part (see
-// `PartType`).
+// SAFETY: no OCaml value has this type. The bound on `M` ensures that `T` is the type of its part
+// (see `PartType`).
 unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {
     const CHECKED: () = T::CHECKED;
 }
 
-/// Checks that the constructors have different numbers, and different representations, which OCaml
-/// has; that their parts are these, in this order, each given by the number of its constructor and
-/// its own; and that `is_unboxed` is right.
+/// Checks that the constructors have different numbers, and different representations that are
+/// possible in OCaml. Also checks that `parts` lists all parts in order, each with the number of
+/// its constructor and its own number, and that `is_unboxed` is correct.
 pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unboxed: bool) {
     assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
     let (mut i, mut next) = (0, 0);
@@ -182,22 +181,23 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
     assert!(next == parts.len());
 }
 
-/// Whether no value can be of both constructors, with any parts. (Those that are alone in their
-/// type do not matter.)
+/// Whether no value can have both constructors, whatever its parts are. (The result does not matter
+/// for constructors that must be alone in their type.)
 const fn are_different(a: Constructor, b: Constructor) -> bool {
     match (a, b) {
         (Constructor::Constant(a), Constructor::Constant(b)) => a != b,
         (Constructor::Block(a, _), Constructor::Block(b, _)) => a != b,
         (Constructor::Tagged(a, _), Constructor::Tagged(b, _)) => a != b,
-        // A `Tagged` is a block of this tag and size, and the first field of the other one may be
-        // the hash.
+        // A `Tagged` is a block of tag 0 and size 2. The first field of a `Block` with the same tag
+        // and size may be the hash.
         (Constructor::Block(tag, size), Constructor::Tagged(..))
         | (Constructor::Tagged(..), Constructor::Block(tag, size)) => tag != 0 || size != 2,
         _ => true,
     }
 }
 
-/// Whether this is a number of OCaml, which has one bit less. Two others could be one for OCaml.
+/// Whether `n` fits into an OCaml integer, which has one bit less. Otherwise, two numbers could be
+/// the same in OCaml.
 const fn is_int(n: isize) -> bool {
     (n << 1) >> 1 == n
 }
@@ -205,8 +205,8 @@ const fn is_int(n: isize) -> bool {
 /// Whether a `T` is represented as a float.
 pub struct IsFloat<T>(bool, PhantomData<T>);
 
-/// `Probe::<T>::IS_FLOAT` is whether `T`, which is not a parameter there, is represented as a
-/// float.
+/// `Probe::<T>::IS_FLOAT` says whether `T` is represented as a float. There, `T` must not be a type
+/// parameter.
 pub struct Probe<T>(PhantomData<T>);
 
 impl Probe<OCamlFloat> {
@@ -221,7 +221,7 @@ impl<T: Declared> Probe<T> {
 
 /// The constant for all other types.
 pub trait NotFloat<T> {
-    /// Such a type is not represented as a float.
+    /// These types are not represented as floats.
     const IS_FLOAT: IsFloat<T> = IsFloat(false, PhantomData);
 }
 

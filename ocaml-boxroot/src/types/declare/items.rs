@@ -1,9 +1,9 @@
-//! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!) make
-//! of a declaration.
+//! The items that [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!)
+//! generate from a declaration.
 
-/// For [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!): a marker, its
-/// fields, and the conversions from and to the Rust type, if there is one; only those from OCaml if
-/// `[to]` is `[]`.
+/// For [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!): generates a
+/// marker, its fields, and the conversions to and from the Rust type, if there is one. If `[to]` is
+/// `[]`, generates only the conversion from OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_declare {
@@ -32,13 +32,13 @@ macro_rules! ocaml_declare {
     };
 }
 
-/// For [`ocaml_declare!`]: a marker, and all facts that unsafe code believes of it. The types of
-/// the declaration stand in items here, in which Rust infers nothing, so these types count. The
-/// compiler compares other occurrences of a type of the declaration with the type here.
+/// For [`ocaml_declare!`]: generates a marker, and all facts about it that unsafe code relies on.
+/// Here, the declaration's types appear in items, where Rust infers nothing. Therefore these are
+/// the authoritative types, and the compiler compares all other occurrences with them.
 ///
 /// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A
-/// number is a literal, or an expression in braces. `public [parameters of the marker]` stands
-/// there if values are converted to OCaml.
+/// number is a literal, or an expression in braces. `public [parameters of the marker]` is present
+/// if values are converted to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_items {
@@ -52,7 +52,7 @@ macro_rules! ocaml_items {
         $(#[doc $(($($doc_list)*))? $(= $doc)?])*
         $visibility struct $name<$($a),*> {
             never: $crate::macro_support::Infallible,
-            // Invariant: OCaml may both give and take values of a parameter.
+            // Invariant, because OCaml may both produce and consume values of a parameter's type.
             _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
             // The marker is `Send` and `Sync` if the markers of all parts are.
             _parts: ($($crate::macro_support::PartType<$name<$($b),*>, $number, $index, $type>,)*),
@@ -67,9 +67,9 @@ macro_rules! ocaml_items {
             }
         }
 
-        // SAFETY: OCaml tells types of different declarations apart, and this one by its
-        // parameters. If it is unboxed, its values are those of its part (`CHECKED`), which must be
-        // of one type.
+        // SAFETY: OCaml treats each declaration with each choice of parameters as a different type.
+        // If the type is unboxed, its values are those of its part (`CHECKED`), which the bound
+        // requires to be of one type.
         unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
         where
             for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::markers::OneType,
@@ -82,7 +82,7 @@ macro_rules! ocaml_items {
         }
 
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values
-        // come from conversions of this declaration, or with a promise that they have this form.
+        // come from conversions of this declaration, or from unsafe code that promises this form.
         #[doc(hidden)]
         unsafe impl<$($a),*> $crate::macro_support::Declared for $name<$($a),*> {
             const CONSTRUCTORS: $crate::macro_support::Constructors = $constructors;
@@ -101,14 +101,14 @@ macro_rules! ocaml_items {
         )*
 
         $(
-            // SAFETY: the type is not private: it is converted to OCaml.
+            // SAFETY: the type is not private, because Rust values are converted to it.
             #[doc(hidden)]
             unsafe impl<$($c),*> $crate::macro_support::Public for $name<$($c),*> {}
         )?
     };
 }
 
-/// For [`ocaml_declare!`]: the conversion to OCaml.
+/// For [`ocaml_declare!`]: generates the conversion to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_to {
@@ -127,7 +127,7 @@ macro_rules! ocaml_to {
     };
 }
 
-/// For [`ocaml_to!`]: the value, of the fields of a struct or of a constructor's arguments.
+/// For [`ocaml_to!`]: makes the value from a struct's fields or a constructor's arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_made {
@@ -155,7 +155,7 @@ macro_rules! ocaml_made {
     };
 }
 
-/// For [`ocaml_declare!`]: the conversion from OCaml. `from_float` is for an unboxed type.
+/// For [`ocaml_declare!`]: generates the conversion from OCaml. `from_float` is for unboxed types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_from {
@@ -222,7 +222,7 @@ macro_rules! ocaml_from {
     };
 }
 
-/// For [`ocaml_declare!`]: a constant for each field of a record.
+/// For [`ocaml_declare!`]: generates a constant for each field of a record.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_fields {
@@ -247,8 +247,8 @@ macro_rules! ocaml_fields {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a level of nested conversions. This does the work of
-/// `?`, which takes longer to compile.
+/// For [`ocaml_type!`](crate::ocaml_type!): enters a level of nested conversions. This does the
+/// work of `?`, which takes longer to compile.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_level {
@@ -260,8 +260,8 @@ macro_rules! ocaml_level {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a new value of the constructor with this number, of its
-/// parts.
+/// For [`ocaml_type!`](crate::ocaml_type!): makes a value of the constructor with this number from
+/// its parts.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_make {
@@ -288,9 +288,9 @@ macro_rules! ocaml_make {
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of one of these constructors, with these
-/// parts. It has a separate frame if there are more than eight constructors, and it has parts. For
-/// rustc, the closure is as much work as the conversion.
+/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of one of these constructors, which has
+/// these parts. It has a separate stack frame if it has parts and there are more than eight
+/// constructors. The closure for the frame doubles rustc's work.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_apart {
@@ -308,7 +308,7 @@ macro_rules! ocaml_apart {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): its constructors as `[(Name part …) …]`, as a
+/// For [`ocaml_type!`](crate::ocaml_type!): turns the constructors `[(Name part …) …]` into a
 /// [`Form`](crate::macro_support::Form).
 #[doc(hidden)]
 #[macro_export]
@@ -353,8 +353,8 @@ macro_rules! ocaml_is_float {
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a record or an unboxed type. `$form` is its form,
-/// `$fields` its fields.
+/// For [`ocaml_type!`](crate::ocaml_type!): declares a record or an unboxed type. `$form` is its
+/// form, and `$fields` are its fields.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_struct {
@@ -423,9 +423,9 @@ macro_rules! ocaml_struct {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): a variant. `@normalise` and `@zip` bring each
-/// constructor into the form `(Constructor [part name Type] …)`: the part is a number or a label,
-/// and the name is that of a local variable.
+/// For [`ocaml_type!`](crate::ocaml_type!): declares a variant. `@normalise` and `@zip` turn each
+/// constructor into `(Constructor [part name Type] …)`. The part is a number or a label, and the
+/// name is that of a local variable.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_enum {

@@ -1,4 +1,4 @@
-//! The compiler's messages for declarations that [`ocaml_type!`](crate::ocaml_type!) does not take.
+//! The compiler's messages for declarations that [`ocaml_type!`](crate::ocaml_type!) rejects.
 
 /// For [`ocaml_type!`](crate::ocaml_type!): reports the mistake in the first declaration.
 #[doc(hidden)]

@@ -1,4 +1,4 @@
-//! Records and variants, declared.
+//! Declares records and variants.
 
 mod bound;
 pub(crate) mod field;
@@ -61,34 +61,33 @@ pub use field::Field;
 /// # Ok(()) });
 /// ```
 ///
-/// Each item declares a *marker*: a type that only names the OCaml type, for `Value<'l, T>`,
-/// `Boxroot<T>`, and the types of functions. The name after `for` is a Rust type that values are
+/// Each item declares a *marker*: a type that only names the OCaml type, in `Value<'l, T>`,
+/// `Boxroot<T>` and the types of functions. The name after `for` is a Rust type that values are
 /// converted to and from. It has the same fields or constructors. Their Rust types may be any types
 /// with the conversions; a [`Boxroot`](crate::Boxroot) leaves the value in OCaml. Without `for`,
 /// the macro declares only the marker and the fields.
 ///
-/// * Fields and constructors stand in the *order* of OCaml's declaration. Their names may differ
+/// * Fields and constructors must be in the *order* of OCaml's declaration. Their names may differ
 ///   from OCaml's, except for the constructors of polymorphic variants.
 /// * A `struct` has a constant for each field, for [`Value::read`](crate::Value::read) and
 ///   [`Value::at`](crate::Value::at).
 /// * An `unboxed struct` is a type with `[@@unboxed]`: a record of one field, or a variant of one
-///   constructor with one argument, which OCaml represents as this field.
-///   `type metres = { metres : float } [@@unboxed]` is `unboxed struct OCamlMetres for Metres {
-///   metres: OCamlFloat }`. It has no constants.
-/// * OCaml stores a record in the flat form if all fields are floats, and the macro assumes this
-///   form if all fields are [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of such a
-///   field. A field must have one of these types if OCaml knows that the field is a `float`, even
-///   through an abbreviation or an unboxed type. The field must have another marker if OCaml's
-///   declaration of the record does not know this, because the type of the field is a variable or
-///   abstract there.
-/// * A constructor with several arguments (`of int * int`) has as many here, at most eight; one
-///   whose argument is a tuple (`of (int * int)`) has one argument, a tuple.
+///   constructor with one argument. OCaml represents the type as this field. `type metres = {
+///   metres : float } [@@unboxed]` is written `unboxed struct OCamlMetres for Metres { metres:
+///   OCamlFloat }`. An `unboxed struct` has no constants.
+/// * OCaml stores a record in the flat form if all fields are floats. The macro assumes this form
+///   if each field is [`OCamlFloat`](crate::OCamlFloat), or an `unboxed struct` of one. A field
+///   must have one of these types if OCaml knows that it is a `float`, even through an abbreviation
+///   or an unboxed type. It must have another marker if its type is a variable or abstract in
+///   OCaml's declaration of the record.
+/// * A constructor with several arguments (`of int * int`) has as many here, at most eight. A
+///   constructor whose argument is a tuple (`of (int * int)`) has one argument, a tuple.
 /// * A type with parameters has type parameters: ``type ('k, 'v) table = Tip of 'v | Fork of ('k,
-///   'v) table * 'k`` is `enum OCamlTable<K, V> for Table<K as RK, V as RV> { Tip(V),
+///   'v) table * 'k`` is written `enum OCamlTable<K, V> for Table<K as RK, V as RV> { Tip(V),
 ///   Fork(OCamlTable<K, V>, K) }`, for a Rust type `enum Table<RK, RV> { Tip(RV),
-///   Fork(Box<Table<RK, RV>>, RK) }`. After `for` stand the parameters of the Rust type, in its
-///   order, each after the parameter of the marker that it is converted from. An `unboxed struct`
-///   has no parameters, and neither has a record of nothing but floats.
+///   Fork(Box<Table<RK, RV>>, RK) }`. After `for`, list the parameters of the Rust type in its
+///   order. Write each as `K as RK`, where `K` is the marker's parameter. An `unboxed struct`
+///   cannot have parameters. Nor can a record whose fields are all floats.
 /// * An open polymorphic variant may have values whose constructor is not in the list. A conversion
 ///   of such a value returns [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
@@ -96,12 +95,11 @@ pub use field::Field;
 ///
 /// An error in a field or an argument says where it is: ``` `Fork.1`: number out of range … ```.
 ///
-/// Comments are the only attributes that the macro takes. Types are written out, without `_`.
+/// The macro accepts doc comments, but no other attributes. Types must be complete, without `_`.
 ///
-/// The macro needs no `unsafe`: the promise that an OCaml value *has* this type is made when the
-/// value comes to Rust, in [`export!`](crate::export!),
-/// [`ocaml_functions!`](crate::ocaml_functions!) or
-/// [`DomainLockExt::named`](crate::raw::DomainLockExt::named).
+/// The macro needs no `unsafe`. The promise that an OCaml value *has* this type is made where the
+/// value enters Rust: in [`export!`](crate::export!), [`ocaml_functions!`](crate::ocaml_functions!)
+/// or [`DomainLockExt::named`](crate::raw::DomainLockExt::named).
 #[macro_export]
 macro_rules! ocaml_type {
     () => {};

@@ -1,5 +1,5 @@
-//! The form of a type by the names of its constructors and parts, from which
-//! [`ocaml_type!`](crate::ocaml_type!) computes numbers, tags and hashes, at compile time.
+//! The names of a type's constructors and parts, from which [`ocaml_type!`](crate::ocaml_type!)
+//! computes numbers, tags and hashes at compile time.
 
 use super::form::Constructor;
 
@@ -45,7 +45,7 @@ pub const fn check_names(form: Form) {
     }
 }
 
-/// A name without Rust's prefix `r#`: with and without it, the name is the same.
+/// Removes Rust's prefix `r#` from a name, because the name is the same without it.
 const fn plain(name: &str) -> &[u8] {
     match name.as_bytes() {
         [b'r', b'#', plain @ ..] => plain,
@@ -62,7 +62,7 @@ const fn equal(a: &str, b: &str) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// A record with the fields of this form, which are all floats, or not.
+/// A record with the fields of this form. `is_flat` says whether all of them are floats.
 pub const fn record(form: Form, is_flat: bool) -> Constructor {
     match form[0].1.len() {
         size if is_flat => Constructor::Flat(size),
@@ -70,8 +70,8 @@ pub const fn record(form: Form, is_flat: bool) -> Constructor {
     }
 }
 
-/// `is_flat`, which must be false: whether OCaml stores such a record in the flat form depends on
-/// the parameters.
+/// Returns `is_flat`, which must be false for a record with type parameters. Whether OCaml stores
+/// such a record in the flat form depends on the parameters.
 pub const fn not_flat(is_flat: bool) -> bool {
     assert!(!is_flat, "a record of nothing but floats has no type parameters");
     is_flat
@@ -95,7 +95,7 @@ pub const fn ordinary(form: Form, name: &str) -> Constructor {
     }
 }
 
-/// A constructor of a polymorphic variant, by its hash as OCaml's `caml_hash_variant` computes it.
+/// A constructor of a polymorphic variant, with the hash that OCaml's `caml_hash_variant` computes.
 /// Two constructors with the same hash are an error, as in OCaml.
 pub const fn polymorphic(form: Form, name: &str) -> Constructor {
     let (index, hash, mut i) = (find(form, name), hash(name), 0);
@@ -116,6 +116,6 @@ const fn hash(name: &str) -> isize {
         hash = hash.wrapping_mul(223).wrapping_add(bytes[i] as u32);
         i += 1;
     }
-    // 31 bits, with a sign.
+    // The hash is a signed number of 31 bits.
     ((hash << 1) as i32 >> 1) as isize
 }

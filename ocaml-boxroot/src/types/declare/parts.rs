@@ -1,4 +1,4 @@
-//! Values of declared types: made of their parts, and taken apart.
+//! Makes values of declared types from their parts, and takes them apart.
 
 use super::form::{
     constructor, constructors, is_flat, is_polymorphic, is_unboxed, size, Constructor,
@@ -15,33 +15,33 @@ use crate::value::block_head;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 
-// Types with many parts make many instances of the generic functions here, so these are short, and
-// call functions with fewer parameters or none.
+// Types with many parts instantiate the generic functions here many times. Therefore these
+// functions are short, and call functions with fewer type parameters or none.
 
-/// The constructor with that number of an `M`.
+/// The constructor of `M` that has the number `CONSTRUCTOR`.
 pub struct Numbered<M, const CONSTRUCTOR: isize>(pub PhantomData<M>);
 
-/// The parts of a new value that are converted so far, of `N` for that constructor of an `M`.
+/// The parts of a new `M` that are converted so far. Its constructor `CONSTRUCTOR` has `N` parts.
 pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
     parts: Copies<'a, N>,
-    /// Instead, for a record in the flat form.
+    /// The parts of a record in the flat form. `parts` then has units instead.
     numbers: [f64; N],
     _type: PhantomData<M>,
 }
 
 impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
-    /// There are no parts yet. In errors, they have these names.
+    /// Begins without parts. Errors use these names for the parts.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn new(Numbered(marker): Numbered<M, C>, names: &'static [&'static str; N]) -> Self {
         const { assert!(size(constructor::<M>(C)) == N) };
         Making { parts: Copies::new(names), numbers: [0.; N], _type: marker }
     }
 
-    /// Adds the part with that number, from a Rust value.
+    /// Converts a Rust value, and adds it as the part with the number `P`.
     ///
     /// # Panics
     ///
-    /// If it is not the next part.
+    /// If this is not the next part.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn add<const P: usize, T, R: ToOCaml<T>>(
@@ -64,13 +64,13 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
         }
     }
 
-    /// The parts.
+    /// The parts so far.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn parts(&self) -> &Copies<'a, N> {
         &self.parts
     }
 
-    /// The value.
+    /// Makes the value.
     ///
     /// # Panics
     ///
@@ -78,18 +78,18 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn make(self, lock: &mut DomainLock) -> Made<'_, M> {
-        // SAFETY: these are as many parts as the constructor has (`new`).
+        // SAFETY: the constructor has `N` parts (`new`).
         match unsafe { construct(lock, const { constructor::<M>(C) }, self.parts, self.numbers) } {
             // SAFETY: these are all parts of the constructor, in order, and each has its type
-            // (`add`). The value that was made is OCaml's representation of an `M` (`Declared`),
-            // which may be made (`Public`).
+            // (`add`). The new value is OCaml's representation of an `M` (`Declared`), which Rust
+            // may make (`Public`).
             Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
             Err(error) => Err(error),
         }
     }
 }
 
-/// The error of the part that follows these: it says in which part it is.
+/// Adds the name of the part that failed, the one after these, to the error.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn part_failed<const N: usize>(
     error: ConversionError,
@@ -98,7 +98,7 @@ pub fn part_failed<const N: usize>(
     error.within(before.next_name())
 }
 
-/// The value of a constructor without parts. Rust code that makes one is shorter than with
+/// The value of a constructor without parts. Generated code is shorter with this function than with
 /// [`Making`].
 #[inline(always)]
 pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock) -> Made<'_, M> {
@@ -108,29 +108,29 @@ pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock)
             _ => panic!("a constructor with parts"),
         }
     };
-    // SAFETY: this is OCaml's representation of the constructor (`Declared`), which may be made
+    // SAFETY: this is OCaml's representation of the constructor (`Declared`), which Rust may make
     // (`Public`).
     Ok((unsafe { Value::from_raw(Value::int(n).raw()) }, lock))
 }
 
-/// [`FromOCaml`] for a declared type, without the level: a function apart, in which no exit counts
-/// it.
+/// [`FromOCaml`] for a declared type, without counting the level. In this separate function, the
+/// many exits need not drop the level.
 pub trait FromParts<M>: Sized {
-    /// As [`FromOCaml::from_ocaml`].
+    /// Like [`FromOCaml::from_ocaml`].
     #[track_caller]
     fn from_parts<'l>(value: Value<'l, M>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
 }
 
-/// Calls `f` in a separate frame. The stack that a type with many constructors needs for one of
-/// them is not in use while a part of another one is converted. (Without optimisation, the frame of
-/// a function has room for each value of its whole body.)
+/// Calls `f` in a separate stack frame. Without optimisation, a function's frame has room for every
+/// value in its body. With separate frames, the space for one constructor of a type is not in use
+/// while a part of another constructor is converted.
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn apart<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// A value of that constructor with these parts; in the flat form, with these numbers.
+/// Makes a value of this constructor from these parts or, in the flat form, from these numbers.
 ///
 /// # Panics
 ///
@@ -148,8 +148,8 @@ unsafe fn construct<'l, const N: usize>(
     numbers: [f64; N],
 ) -> Made<'l, OCamlAny> {
     let mut parts = parts.all();
-    // SAFETY: the blocks have tags of blocks with fields, and are of any type. The collector does
-    // not run after a part was taken.
+    // SAFETY: the tags are those of blocks with fields, and every block is an `OCamlAny`. The
+    // collector does not run after a part was taken.
     unsafe {
         match constructor {
             Constructor::Constant(n) => Ok((Value::int(n).any(), lock)),
@@ -161,17 +161,17 @@ unsafe fn construct<'l, const N: usize>(
                 block(lock, 0, [Kept::int(hash), tuple])
             }
             Constructor::Flat(_) => flat(lock, &numbers),
-            // Not `made`: the part may be 0, a pointer that is NULL (OCaml 4).
+            // `made` would take 0 for an error, but the part may be 0: a NULL pointer (OCaml 4).
             Constructor::Unboxed => Ok((Value::from_raw(parts[0].replace().take(lock)), lock)),
         }
     }
 }
 
-/// The number that a Rust value is, which becomes a `T`.
+/// Converts a Rust value to a `T`, and returns its number.
 ///
 /// # Errors
 ///
-/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if it becomes no float.
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the `T` is not a float.
 #[inline]
 fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, ConversionError> {
     if let Some(number) = value.as_float() {
@@ -185,7 +185,7 @@ fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, Con
     Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
 }
 
-/// A new record in the flat form.
+/// Makes a record in the flat form.
 fn flat<'l>(lock: &'l mut DomainLock, numbers: &[f64]) -> Made<'l, OCamlAny> {
     let (record, lock) = flat_array::<OCamlFloat, f64>(numbers, lock)?;
     Ok((record.any(), lock))
@@ -197,7 +197,7 @@ impl<M: Declared> Form for M {
     }
 }
 
-/// Whether a value may be of one of these constructors.
+/// Whether a value may have one of these constructors.
 fn is_one_of(value: Value<'_, OCamlAny>, constructors: Constructors) -> bool {
     let head = match value.kind() {
         Kind::Block { tag, size } => block_head(tag, size),
@@ -208,18 +208,18 @@ fn is_one_of(value: Value<'_, OCamlAny>, constructors: Constructors) -> bool {
     constructors.iter().any(is_one) || is_polymorphic(constructors) && is_tagged(value)
 }
 
-/// Whether a value is one of some polymorphic variant. An open type has constructors that the
-/// declaration does not name.
+/// Whether a value may be of a polymorphic variant, with any constructor. An open type has
+/// constructors that the declaration does not name.
 fn is_tagged(value: Value<'_, OCamlAny>) -> bool {
     match value.kind() {
         Kind::Immediate(_) => true,
-        // SAFETY: such a block (just checked).
+        // SAFETY: the block has two fields (just checked).
         Kind::Block { tag: 0, size: 2 } => unsafe { value.field::<OCamlAny>(0) }.is_immediate(),
         _ => false,
     }
 }
 
-/// The parts of a value of that constructor. The field `parts` is the value that holds them.
+/// The parts of a value with this constructor. The field `parts` is the value that holds them.
 pub struct Parts<'l, M, const CONSTRUCTOR: isize> {
     parts: Value<'l, OCamlAny>,
     _type: PhantomData<M>,
@@ -233,7 +233,7 @@ impl<M, const C: isize> Clone for Parts<'_, M, C> {
 
 impl<M, const C: isize> Copy for Parts<'_, M, C> {}
 
-/// A value and its head, if it is a block, or 0.
+/// A value and its head (tag and size), or 0 if it is not a block.
 pub struct Opened<'l, M>(Value<'l, OCamlAny>, usize, PhantomData<M>);
 
 /// Reads a value's head, so that the value can be taken apart.
@@ -241,14 +241,14 @@ pub struct Opened<'l, M>(Value<'l, OCamlAny>, usize, PhantomData<M>);
 pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
     let value = value.any();
     let head = match const { is_unboxed::<M>() } {
-        true => 0, // the memory is that of the part, which may be of any type
+        true => 0, // the value is its part, which may be of any type
         // SAFETY: the value is of a declared type, and so a block or an immediate.
         false => unsafe { value.head() },
     };
     Opened(value, head, PhantomData)
 }
 
-/// The parts, if the value is of that constructor.
+/// The parts, if the value has the constructor `C`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn parts<'l, M: Declared, const C: isize>(
     Opened(value, head, _): &Opened<'l, M>,
@@ -259,7 +259,7 @@ pub fn parts<'l, M: Declared, const C: isize>(
     }
 }
 
-/// The value that has the parts of a value with this head, if that is of this constructor.
+/// Returns the value that holds the parts, if this value with this head has this constructor.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn take_apart(
     value: Value<'_, OCamlAny>,
@@ -270,18 +270,18 @@ fn take_apart(
         Constructor::Constant(n) if value.raw() == Value::int(n).raw() => Some(value),
         Constructor::Block(tag, size) if head == block_head(tag, size) => Some(value),
         Constructor::Tagged(hash, count) if head == block_head(0, 2) => {
-            // SAFETY: such a block (just checked).
+            // SAFETY: the block has two fields (just checked).
             unsafe { tagged(value, hash, count) }
         }
-        // If a number takes two words, the block has more words than numbers.
+        // The size is not compared, because on some systems a number takes two words.
         Constructor::Flat(_) if head as u8 == DOUBLE_ARRAY_TAG => Some(value),
         Constructor::Unboxed => Some(value),
         _ => None,
     }
 }
 
-/// The block that has the parts of a polymorphic variant: its own, with one part in the second
-/// field, or the tuple there, which has several parts.
+/// The block that holds the parts of a polymorphic variant. A single part is in the second field of
+/// the value itself. Several parts are in a tuple in that field.
 ///
 /// # Safety
 ///
@@ -291,7 +291,7 @@ unsafe fn tagged(
     hash: isize,
     count: usize,
 ) -> Option<Value<'_, OCamlAny>> {
-    // SAFETY: the block has two fields (caller).
+    // SAFETY: the block has two fields (caller's promise).
     let (first, argument): (Value<'_, OCamlAny>, Value<'_, OCamlAny>) =
         unsafe { (value.field(0), value.field(1)) };
     match argument.kind() {
@@ -311,7 +311,7 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
         _ => 0,
     };
 
-    /// A copy of the part with that number. An error says that it is in the part of this name.
+    /// Copies the part with the number `P`. An error names the part.
     #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn read<const P: usize, T, R: FromOCaml<T>>(
@@ -327,14 +327,14 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
             // a `T` (`Part`).
             unsafe { read(self.parts, Self::FIRST + P, name, lock) }
         } else {
-            // SAFETY: the value is a record in the flat form, or its part, a `T` (`Part`).
+            // SAFETY: the value is a record in the flat form, or the part itself, a `T` (`Part`).
             unsafe { read_other(self.parts, const { is_flat::<M>() }.then_some(P), name, lock) }
         }
     }
 }
 
-/// A copy of the field with that number. An error says that it is in the part of this name. The
-/// function depends on the types of the part alone, so all declared types share it.
+/// Copies the field with this index. An error names the part. The function depends only on the
+/// types of the part, so all declared types share it.
 ///
 /// # Safety
 ///
@@ -347,15 +347,15 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
     name: &'static str,
     lock: &'l DomainLock,
 ) -> Result<R, ConversionError> {
-    // SAFETY: the block has this field, which is a `T` (caller).
+    // SAFETY: the block has this field, which is a `T` (caller's promise).
     match unsafe { block.field::<T>(index) }.to_rust(lock) {
         Ok(part) => Ok(part),
         Err(error) => Err(error.within(name)),
     }
 }
 
-/// As [`read`], of the number with that index in a record in the flat form of floats, or of the
-/// value itself.
+/// Like [`read`], for the number with this index in a record in the flat form of floats. Without an
+/// index, copies the value itself.
 ///
 /// # Safety
 ///
@@ -368,7 +368,7 @@ unsafe fn read_other<'l, T, R: FromOCaml<T>>(
     lock: &'l DomainLock,
 ) -> Result<R, ConversionError> {
     let part = match index {
-        // SAFETY: the value is a `T` (caller).
+        // SAFETY: the value is a `T` (caller's promise).
         None => unsafe { Value::<T>::from_raw(value.raw()) }.to_rust(lock),
         Some(index) => match value.flat_float(index) {
             Some(x) => R::from_float(x),
@@ -378,8 +378,8 @@ unsafe fn read_other<'l, T, R: FromOCaml<T>>(
     part.map_err(|error| error.within(name))
 }
 
-/// A copy of the only part of a value that is the number `x` in the flat form of an array or a
-/// record.
+/// Copies the only part of an unboxed value, which is the number `x` in an array or a record in the
+/// flat form.
 pub fn read_float<M: Part<C, 0, T>, const C: isize, T, R: FromOCaml<T>>(
     x: f64,
 ) -> Result<R, ConversionError> {
