@@ -1,10 +1,10 @@
-//! A tokio server whose clients' states are OCaml values. Each connection is a task, which keeps a
-//! root over its awaits, and may continue on any thread. It holds the lock only between two awaits.
-//! Work that takes long is a job of a pool of domains, so that it blocks none of tokio's workers,
-//! and runs beside the work for other clients.
+//! A tokio server that keeps its clients' states as OCaml values. Each connection is a task, which
+//! keeps a root across its awaits, and may continue on any thread. A task holds the lock only
+//! between two awaits. Long work is a job in a pool of domains, so it blocks none of tokio's
+//! workers, and runs in parallel with work for other clients.
 //!
-//! Without arguments the program also runs some clients, and then ends. With `measure`, it says how
-//! many requests a pool serves in a second, in comparison with threads that attach.
+//! Without arguments, the program also runs some clients, and then ends. With `measure`, it
+//! compares the requests per second of a pool with those of threads that attach.
 //!
 //! Run it: `cargo run --manifest-path examples/async_server/Cargo.toml`
 
@@ -23,7 +23,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 
 ocaml_boxroot::include_bindings!(); // mod shell
 
-/// The state after a command, if it changed, and the answer.
+/// Runs a command. Returns the state, if it changed, and the answer.
 fn answer(
     state: &Boxroot<OCamlState>,
     command: &str,
@@ -38,13 +38,13 @@ fn answer(
     })
 }
 
-/// What runs work that takes long.
+/// The pool for long work. Without a pool, a task attaches.
 type Long = Option<Arc<Domains>>;
 
 async fn fib(long: &Long, n: u8) -> std::result::Result<isize, CallError> {
     match long {
         Some(domains) => domains.spawn(move |lock| shell::fib(lock, n)).await,
-        None => DomainLock::attach(|lock| shell::fib(lock, n)), // while a worker of tokio's waits
+        None => DomainLock::attach(|lock| shell::fib(lock, n)), // blocks a tokio worker
     }
 }
 
@@ -63,7 +63,7 @@ async fn serve(stream: TcpStream, long: Long) -> Result<()> {
         };
         writer.write_all(format!("{answer}\n").as_bytes()).await?;
     }
-    Ok(()) // the state is dropped, on the thread on which the task is now
+    Ok(()) // drops the state, on the thread that runs the task now
 }
 
 async fn accept(listener: TcpListener, long: Long) -> ! {
@@ -77,8 +77,8 @@ async fn accept(listener: TcpListener, long: Long) -> ! {
                     }
                 }))
             }
-            // Too many connections, for example. Those that are open go on, and when some of them
-            // end, new ones have room.
+            // For example, there are too many connections. When some of them end, there is room for
+            // new ones.
             Err(error) => {
                 eprintln!("async_server: {error}");
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -98,7 +98,7 @@ async fn talk(address: SocketAddr, commands: Vec<(String, &str)>) -> Result<()> 
     Ok(())
 }
 
-/// Serves clients, which all say the same but their number.
+/// Serves clients. `commands` returns the commands of a client, and their answers.
 async fn with_clients(
     long: Long,
     clients: usize,
@@ -115,7 +115,7 @@ async fn with_clients(
     Ok(())
 }
 
-/// The best of some rounds, in requests per second.
+/// Prints the requests per second of each server, the best of some rounds.
 async fn measure() -> Result<()> {
     const CLIENTS: usize = 16;
     const REQUESTS: usize = 250;

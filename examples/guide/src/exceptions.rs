@@ -1,4 +1,4 @@
-//! `exceptions.md`: exceptions of OCaml, and Rust's errors for them.
+//! `exceptions.md`: OCaml exceptions, and the Rust errors for them.
 
 use crate::stock::{self, Missing};
 use ocaml_boxroot::exceptions::NotFound;
@@ -17,7 +17,7 @@ fn own(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     assert_eq!(error.to_string(), r#"OCaml exception: Stock.Missing("tea", 2)"#);
     match Missing::of(lock, &error)? {
         Some(Missing(label, n)) => println!("{n} of {label} are missing"),
-        None => return Err(error.into()), // another exception, or an error of a conversion
+        None => return Err(error.into()), // another exception, or a conversion error
     }
     Ok(())
 }

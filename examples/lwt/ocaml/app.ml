@@ -11,7 +11,7 @@ let ( let* ) = Lwt.bind
 let cancellations = ref 0
 let cancelled () = !cancellations
 
-(* ---- what Rust calls ---- *)
+(* ---- called by Rust ---- *)
 
 let greet name =
   let* () = Lwt_unix.sleep 0.001 in
@@ -24,12 +24,12 @@ let never resolve =
   Lwt.on_cancel promise (fun () -> incr cancellations);
   Rust_lwt.to_rust promise resolve
 
-(* ---- what waits for Rust ---- *)
+(* ---- waiting for Rust ---- *)
 
 let twice n = Rust_lwt.of_rust (answer n)
 let wait seconds = Rust_lwt.of_rust (sleep seconds)
 
-(* One after the other. *)
+(* [n] round trips, one after the other. *)
 let round_trips n =
   let rec go i =
     if i = n then Lwt.return_unit else let* result = twice i in assert (result = 2 * i); go (i + 1)
@@ -45,7 +45,7 @@ let all_at_once n =
   assert (List.fold_left ( + ) 0 results = n * (n - 1));
   Lwt.return_unit
 
-(* Sleeps of an hour end at once when they are cancelled, and failures of Rust are exceptions. *)
+(* A cancelled sleep ends at once, and a failure in Rust is an exception. *)
 let ends () =
   let* () = Lwt.pick [ wait 3600.; wait 0.001 ] in
   let* exn = Lwt.try_bind (fun () -> twice (-1)) (fun _ -> Lwt.return_none) Lwt.return_some in

@@ -2,16 +2,16 @@ type 'a resolve = ('a, exn) result -> unit
 type cancel = unit -> unit
 
 val main : unit -> unit
-(** Runs the scheduler, and returns when all is done. *)
+(** Runs the scheduler, and returns when all work is done. *)
 
 val greet : string -> string resolve -> cancel
-(** For Rust: a promise, which takes a moment. *)
+(** Called by Rust: a promise of a greeting, after a moment. *)
 
 val never : unit resolve -> cancel
-(** For Rust: a promise that is never resolved. *)
+(** Called by Rust: a promise that is never resolved. *)
 
 val cancelled : unit -> int
-(** How many promises of {!never} were cancelled. *)
+(** The number of promises of {!never} that were cancelled. *)
 
 external descriptor : unit -> int = "app_descriptor"
 external run : unit -> unit = "app_run"
@@ -20,7 +20,7 @@ external sleep : float -> unit resolve -> cancel = "app_sleep"
 (** tokio's sleep. *)
 
 external answer : int -> int resolve -> cancel = "app_answer"
-(** Twice the number, from a task of tokio's. Fails for negative numbers. *)
+(** Computes twice the number, in a tokio task. Fails for negative numbers. *)
 
 external rust : unit -> unit resolve -> cancel = "app_rust"
-(** The part of the program that is in Rust, and waits for OCaml. *)
+(** Runs the Rust part of the program, which waits for OCaml. *)

@@ -1,6 +1,6 @@
-//! Lwt and tokio in one program: OCaml code waits for tasks of tokio, and tasks of tokio wait for
-//! promises of Lwt. Lwt runs on the main thread. What makes promises of Lwt out of functions of
-//! Rust, and the reverse, is in `ocaml/rust_lwt.ml`. `examples/eio` is the same with Eio.
+//! Lwt and tokio in one program: OCaml code waits for tokio tasks, and tokio tasks wait for Lwt
+//! promises. Lwt runs on the main thread. `ocaml/rust_lwt.ml` turns Rust functions into Lwt
+//! promises, and passes the results of Lwt promises to Rust. `examples/eio` is the same with Eio.
 //!
 //! Run it: `cargo run --release --manifest-path examples/lwt/Cargo.toml`
 
@@ -29,7 +29,7 @@ fn queue() -> &'static CompletionQueue {
     QUEUE.get().expect("main makes the queue")
 }
 
-/// Has OCaml wait for a future. If OCaml cancels its promise, the future is dropped.
+/// Lets OCaml wait for a future. If OCaml cancels the promise, the future is dropped.
 fn start<T, R>(
     lock: &mut DomainLock,
     resolve: &RootRef<OCamlResolve<T>>,
@@ -44,7 +44,7 @@ where
     Ok(OCamlCancel::from_rust(lock, move |_lock| Ok(task.abort()))?)
 }
 
-/// What app.ml declares as `external`.
+/// Implements the functions that app.ml declares as `external`.
 struct Functions;
 
 type Started = Result<Boxroot<OCamlCancel>, Box<dyn Error>>;
