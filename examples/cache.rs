@@ -1,6 +1,7 @@
-//! A cache of OCaml closures that several threads share: formulas, which OCaml (`ocaml/formula.ml`)
-//! compiles to functions. A `Boxroot` of a function is Send and Sync, so the cache is an ordinary
-//! map behind an ordinary lock. The thread that evicts an entry drops it, without OCaml's lock.
+//! A cache of OCaml closures that several threads share. The closures are formulas, which OCaml
+//! (`ocaml/formula.ml`) compiles to functions. A `Boxroot` of a function is Send and Sync, so the
+//! cache is an ordinary map behind an ordinary lock. The thread that evicts an entry drops it,
+//! without OCaml's lock.
 //!
 //! Run it: `cargo run --example cache`
 
@@ -17,14 +18,14 @@ use std::time::Duration;
 type Formula = Function<(OCamlFloat,), OCamlFloat>;
 
 ocaml_functions! {
-    // SAFETY: the type of the function in formula.ml.
+    // SAFETY: this is the type of the function in formula.ml.
     unsafe {
-        /// `compile : string -> float -> float`, which raises `Failure`.
+        /// `compile : string -> float -> float`, which may raise `Failure`.
         fn compile(text: OCamlString) -> Formula = "formula.compile";
     }
 }
 
-/// Formulas by their text.
+/// Compiled formulas, by their text.
 #[derive(Default)]
 struct Cache(RwLock<HashMap<String, Arc<Boxroot<Formula>>>>);
 
@@ -38,19 +39,19 @@ impl Cache {
     }
 
     fn get(&self, lock: &mut DomainLock, text: &str) -> Result<Arc<Boxroot<Formula>>, CallError> {
-        // While this thread waits for the map, it lets others use OCaml.
+        // While this thread waits for the map, other threads can use OCaml.
         let known = self.0.read_released(lock).unwrap().get(text).cloned();
         if let Some(formula) = known {
             return Ok(formula);
         }
-        // No thread waits for the map while OCaml works. Two threads may compile the same formula:
-        // one result is kept.
+        // The map is not locked while OCaml compiles. Two threads may compile the same formula; one
+        // result is kept.
         let compiled = Arc::new(compile(lock, text)?);
         let mut formulas = self.0.write_released(lock).unwrap();
         Ok(formulas.entry(text.to_string()).or_insert(compiled).clone())
     }
 
-    /// Forgets half of the formulas. Does not need OCaml's lock.
+    /// Evicts half of the formulas. Does not need OCaml's lock.
     fn evict(&self) {
         let mut keep = false;
         self.0.write().unwrap().retain(|_, _| {

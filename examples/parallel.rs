@@ -1,7 +1,7 @@
-//! A pool of OCaml's domains: how much faster two workers are than one, for OCaml code that only
-//! computes and for code that allocates (`ocaml/parallel.ml`), how long an empty job takes, and how
-//! long a minor collection takes while workers are idle. The pools work in turn, and the best times
-//! count.
+//! Measures pools of OCaml's domains: how much faster two workers are than one, for OCaml code that
+//! only computes and for code that allocates (`ocaml/parallel.ml`); how long an empty job takes;
+//! and how long a minor collection takes while workers are idle. The pools run in turn, and the
+//! best times count.
 //!
 //! Run it: `cargo run --release --example parallel`
 
@@ -14,13 +14,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 ocaml_functions! {
-    // SAFETY: the types of the functions in parallel.ml.
+    // SAFETY: these are the types of the functions in parallel.ml.
     unsafe {
         /// `fib : int -> int`
         fn fib(n: OCamlInt as i64) -> OCamlInt as i64 = "parallel.fib";
         /// `allocate : int -> int`
         fn allocate(rounds: OCamlInt as i64) -> OCamlInt as i64 = "parallel.allocate";
-        /// `collect : int -> unit`, so many minor collections
+        /// `collect : int -> unit` runs this number of minor collections
         fn collect(times: OCamlInt as i64) = "parallel.collect";
     }
 }
@@ -34,7 +34,7 @@ fn time<R, E>(f: impl FnOnce() -> Result<R, E>) -> Result<Duration, E> {
     Ok(start.elapsed())
 }
 
-/// How long each pool takes for the work, at best.
+/// The best time of each pool for the work.
 fn best_times<const N: usize>(
     pools: [&Domains; N],
     work: impl Fn(&Domains) -> Result<(), CallError>,
@@ -48,8 +48,8 @@ fn best_times<const N: usize>(
     Ok(best)
 }
 
-/// How long an empty job takes, and how long a thread takes to answer on a channel: either wakes a
-/// thread, and a processor that is idle may take long to wake up.
+/// The time of an empty job, and the time of an answer from a thread on a channel. Both wake a
+/// thread, and an idle processor may take long to wake up.
 fn empty_jobs(pool: &Domains) -> Result<String, Box<dyn Error>> {
     const TIMES: u32 = 10_000;
     let (ask, asked) = mpsc::channel();

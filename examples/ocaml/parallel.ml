@@ -4,7 +4,7 @@ let rec fib n = if n < 2 then n else fib (n - 1) + fib (n - 2)
 
 module Numbers = Map.Make (Int)
 
-(* The size of a map that is built anew in each round. *)
+(* Builds a map in each round, and returns the sum of their sizes. *)
 let allocate rounds =
   let sizes = List.init rounds (fun round ->
       Numbers.cardinal (List.fold_left (fun map n -> Numbers.add (n * round mod 1009) n map) Numbers.empty

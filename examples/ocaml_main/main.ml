@@ -1,5 +1,5 @@
-(* An OCaml program that calls Rust (table.rs): a sorted table that is written in Rust, and holds OCaml values in roots. OCaml
-   owns the table: when it is garbage, Rust drops it, and its roots.
+(* An OCaml program that calls Rust (table.rs). The Rust code is a sorted table that holds OCaml
+   values in roots. OCaml owns the table. When the table is garbage, Rust drops it and its roots.
 
    Run it: `make -C examples/ocaml_main` *)
 
@@ -30,11 +30,11 @@ let () =
   done;
   Gc.compact ();
   assert (Table.length table = 10_000);
-  (* The values are the same, not copies. *)
+  (* The table returns the values themselves, not copies. *)
   incr (Table.get table "0042");
   assert (!(Table.get table "0042") = 43);
   (match Table.get table "none" with _ -> assert false | exception Not_found -> ());
-  (* Exceptions of the function pass through Rust. *)
+  (* The function's exceptions pass through Rust. *)
   let seen = ref [] in
   (try
      Table.iter_from table "0500" (fun key value ->
@@ -43,7 +43,7 @@ let () =
          seen := (key, !value) :: !seen)
    with Enough -> ());
   assert (List.rev !seen = [ ("0500", 500); ("0501", 501); ("0502", 502) ]);
-  (* Tables that are garbage are dropped, and the roots in them. *)
+  (* Garbage tables are dropped, and so are the roots in them. *)
   let collected = ref 0 in
   for _ = 1 to 100 do
     let table = Table.create () in

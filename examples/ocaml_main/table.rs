@@ -7,16 +7,16 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The marker of the elements of a table, whose type in OCaml is `'a`. Several threads may use
-/// them, because the types that `main.ml` uses allow it.
+/// The marker of a table's elements, whose type in OCaml is `'a`. Several threads may use the
+/// elements, because the types in `main.ml` allow it.
 enum Element {}
 
 /// The roots are in the table, so an element lives as long as it is in the table. If an element
 /// refers to the table, neither is ever collected.
 type Table = Mutex<BTreeMap<String, Boxroot<Element>>>;
 
-/// The entries. A thread holds the mutex only for a moment, and neither waits for OCaml's lock nor
-/// allocates in OCaml meanwhile.
+/// Locks the entries. A thread holds this mutex only briefly; meanwhile it neither waits for
+/// OCaml's lock nor allocates in OCaml.
 fn entries<'l>(
     table: &RootRef<OCamlBox<Table>>,
     lock: &'l DomainLock,
@@ -50,13 +50,13 @@ export! {
         }
     }
 
-    /// Calls an OCaml function for each entry from `first` on, in order. If it raises, OCaml's
-    /// caller sees the exception.
+    /// Calls an OCaml function for each entry from `first` on, in order. If the function raises,
+    /// OCaml's caller sees the exception.
     unsafe fn table_iter_from(
         lock, table: OCamlBox<Table>, first: OCamlString as String,
         f: Function<(OCamlString, Element), ()>,
     ) -> Result<(), Box<dyn Error>> {
-        // The function may change the table meanwhile: so it gets the entries that are there now.
+        // The function may change the table, so it is called for the entries that exist now.
         let now: Result<Vec<_>, _> = entries(table, lock)
             .range(first..)
             .map(|(key, element)| Ok::<_, ocaml_boxroot::ConversionError>((key.clone(), element.clone_in(lock)?)))

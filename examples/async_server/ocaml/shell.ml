@@ -15,5 +15,6 @@ let step state command =
 
 let rec fibonacci n = if n < 2 then n else fibonacci (n - 1) + fibonacci (n - 2)
 
-(* Until it returns, no other thread has a turn, because it neither loops nor allocates. So clients may not ask for much. *)
+(* [fibonacci] neither loops nor allocates, so no other thread gets a turn until it returns.
+   Therefore clients may ask only for small numbers. *)
 let fib n = if n > 30 then raise (Bad_command "fib: more than 30") else fibonacci n

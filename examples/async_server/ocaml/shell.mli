@@ -1,15 +1,15 @@
-(** The state of a client of the server: variables. *)
+(** A client's state on the server: its variables. *)
 
 type state
-(** It does not change, so any thread may use it. *)
+(** Immutable, so any thread may use it. *)
 
 exception Bad_command of string
 
 val start : unit -> state
 
 val step : state -> string -> state * string
-(** [step state command] is the next state, and the answer. Raises [Not_found] if it is asked for an unknown variable, and
-    {!Bad_command}. *)
+(** [step state command] returns the next state and the answer. Raises [Not_found] for an unknown
+    variable, and {!Bad_command} for an unknown command. *)
 
 val fib : int -> int
-(** Work that takes long. *)
+(** Long work: a Fibonacci number. Raises {!Bad_command} if the number is too large. *)

@@ -12,7 +12,7 @@ open Eio.Std
 let cancellations = ref 0
 let cancelled () = !cancellations
 
-(* ---- what Rust calls ---- *)
+(* ---- called by Rust ---- *)
 
 let greet name =
   Rust_eio.to_rust (fun () ->
@@ -23,12 +23,12 @@ let never resolve =
   let wait () = try Fiber.await_cancel () with exn -> incr cancellations; raise exn in
   Rust_eio.to_rust wait resolve
 
-(* ---- what waits for Rust ---- *)
+(* ---- waiting for Rust ---- *)
 
 let twice n = Rust_eio.of_rust (answer n)
 let wait seconds = Rust_eio.of_rust (sleep seconds)
 
-(* One after the other. *)
+(* [n] round trips, one after the other. *)
 let round_trips n =
   let start = Unix.gettimeofday () in
   for i = 0 to n - 1 do assert (twice i = 2 * i) done;
@@ -39,7 +39,7 @@ let all_at_once n =
   let results = Fiber.List.map twice (List.init n Fun.id) in
   assert (List.fold_left ( + ) 0 results = n * (n - 1))
 
-(* Sleeps of an hour end at once when they are cancelled, and failures of Rust are exceptions. *)
+(* A cancelled sleep ends at once, and a failure in Rust is an exception. *)
 let ends () =
   Fiber.first (fun () -> wait 3600.) (fun () -> wait 0.001);
   match twice (-1) with

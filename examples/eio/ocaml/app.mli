@@ -2,16 +2,16 @@ type 'a resolve = ('a, exn) result -> unit
 type cancel = unit -> unit
 
 val main : unit -> unit
-(** Runs Eio's event loop, and returns when all is done. *)
+(** Runs Eio's event loop, and returns when all work is done. *)
 
 val greet : string -> string resolve -> cancel
-(** For Rust: a fiber's work, which takes a moment. *)
+(** Called by Rust: a fiber returns a greeting, after a moment. *)
 
 val never : unit resolve -> cancel
-(** For Rust: a fiber that never ends. *)
+(** Called by Rust: a fiber that never ends. *)
 
 val cancelled : unit -> int
-(** How many fibers of {!never} were cancelled. *)
+(** The number of fibers of {!never} that were cancelled. *)
 
 external descriptor : unit -> int = "app_descriptor"
 external run : unit -> unit = "app_run"
@@ -20,7 +20,7 @@ external sleep : float -> unit resolve -> cancel = "app_sleep"
 (** tokio's sleep. *)
 
 external answer : int -> int resolve -> cancel = "app_answer"
-(** Twice the number, from a task of tokio's. Fails for negative numbers. *)
+(** Computes twice the number, in a tokio task. Fails for negative numbers. *)
 
 external rust : unit -> unit resolve -> cancel = "app_rust"
-(** The part of the program that is in Rust, and waits for fibers. *)
+(** Runs the Rust part of the program, which waits for fibers. *)

@@ -3,12 +3,12 @@
 type 'a resolve = ('a, exn) result -> unit
 type cancel = unit -> unit
 
-(* What Rust has called, and is to run in fibers of this domain. A function that Rust calls cannot
-   start a fiber by itself, because an effect does not pass through Rust. *)
+(* Calls from Rust that must run in fibers of this domain. A function that Rust calls cannot start a
+   fiber itself, because an effect does not pass through Rust. *)
 let calls : (unit -> unit) Queue.t Domain.DLS.key = Domain.DLS.new_key Queue.create
 
-(* To be called once, in Eio's event loop. From now on, [run] runs Rust's CompletionQueue when there
-   is something in it; its descriptor tells when. *)
+(* Call this once, in Eio's event loop. From then on, whenever Rust's CompletionQueue makes
+   [descriptor] readable, [run] runs what is in the queue. *)
 let serve ~sw descriptor run =
   let descriptor : Unix.file_descr = Obj.magic (descriptor : int) in
   let calls = Domain.DLS.get calls in
@@ -20,14 +20,14 @@ let serve ~sw descriptor run =
   in
   Eio.Fiber.fork_daemon ~sw serve
 
-(* Waits for Rust. [start] starts what is waited for, and returns how to cancel it. *)
+(* Waits for a result from Rust. [start] starts the work, and returns how to cancel it. *)
 let of_rust (start : 'a resolve -> cancel) =
   let promise, resolver = Eio.Promise.create () in
   let cancel = start (Eio.Promise.resolve resolver) in
   try Eio.Promise.await_exn promise
   with Eio.Cancel.Cancelled _ as exn -> cancel (); raise exn
 
-(* Calls [f] in a fiber, and gives its result to Rust. The result cancels the fiber. *)
+(* Calls [f] in a fiber, and gives the result to Rust. Returns a function that cancels the fiber. *)
 let to_rust f (resolve : 'a resolve) : cancel =
   let is_cancelled, cancel = Eio.Promise.create () in
   let cancelled () = Eio.Promise.await is_cancelled; raise Exit in

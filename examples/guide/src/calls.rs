@@ -56,7 +56,7 @@ fn abstract_type(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What `Greetings` declares as `external`.
+/// Implements the functions that `Greetings` declares as `external`.
 pub struct Host;
 
 impl greetings::Externals for Host {

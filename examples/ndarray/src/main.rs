@@ -1,5 +1,5 @@
-//! Arrays of the crate `ndarray` for OCaml code that computes, `ocaml/numeric.ml`: moved to OCaml
-//! without a copy, copied, and seen from Rust while OCaml has them.
+//! Passes arrays of the crate `ndarray` to OCaml code that computes (`ocaml/numeric.ml`): moves
+//! them without a copy, copies them, and changes them from Rust while OCaml owns them.
 //!
 //! Run it: `cargo run --manifest-path examples/ndarray/Cargo.toml`
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
-    // OCaml changes both arrays: the matrix is moved to it, and the vector is a copy.
+    // OCaml changes both arrays. The matrix is moved to OCaml, and the vector is a copy.
     let a: Array2<f64> = array![[0., 2., 1.], [1., -2., -3.], [-1., 1., 2.]];
     let b: Array1<f64> = array![-8., 0., 3.];
     let matrix: Boxroot<OCamlArray2<f64>> = Bigarray::from_ndarray(lock, a.clone())?;
@@ -33,7 +33,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     let error = numeric::solve(lock, Array2::zeros((3, 3)), &b).unwrap_err();
     assert_eq!(numeric::Singular::of(lock, &error)?, Some(numeric::Singular { column: 0 }));
 
-    // Threads of Rust write the samples of OCaml's result, without OCaml's lock.
+    // Rust threads change the samples of OCaml's result, without OCaml's lock.
     let samples = Array1::from_shape_fn(1 << 20, |i| (i % 4) as f32);
     let samples = Bigarray::from_ndarray(lock, samples)?;
     let smooth = numeric::smooth(lock, 2, &samples)?;

@@ -6,12 +6,13 @@ type order = { customer : string; size : size; price : float; note : string opti
 exception Out_of_stock of { customer : string; missing : int }
 
 val reserve : int -> order -> int
-(** [reserve stock order] is what is left of the stock, in grams. Raises {!Out_of_stock} if that is not enough. *)
+(** [reserve stock order] returns the rest of the stock, in grams. Raises {!Out_of_stock} if the
+    stock is too small. *)
 
 type change = order -> order
 
 val discount : int -> change
-(** [discount percent] makes orders cheaper. *)
+(** [discount percent] is a function that makes orders cheaper. *)
 
 val map : change -> order list -> order list
 
@@ -19,4 +20,4 @@ val deliver : ?express:bool -> order list -> int
 (** Delivers the orders, and returns how many it has delivered. *)
 
 external audit : order -> string -> unit = "orders_audit"
-(** Told of each delivery. *)
+(** Called for each delivery. *)

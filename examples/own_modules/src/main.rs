@@ -1,7 +1,7 @@
 //! A Rust program with its own OCaml module, `ocaml/orders.ml`: records, variants, exceptions,
 //! closures in both directions, and a Rust function that OCaml calls. The build script compiles the
-//! module, and makes bindings of its interface, so both compilers check every call: nothing here is
-//! `unsafe`.
+//! module, and generates bindings from its interface. Both compilers check every call, so nothing
+//! here is `unsafe`.
 //!
 //! Run it: `cargo run --manifest-path examples/own_modules/Cargo.toml`
 
@@ -17,7 +17,7 @@ ocaml_boxroot::include_bindings!(orders: Audit);
 
 static DELIVERED_TODAY: AtomicUsize = AtomicUsize::new(0);
 
-/// What orders.ml declares as `external`.
+/// Implements the function that orders.ml declares as `external`.
 pub struct Audit;
 
 impl orders::Externals for Audit {
@@ -44,7 +44,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
         order("Alan", Size::Small, 4.0),
     ];
 
-    // Records and variants are converted. An OCaml exception is an error, and has a Rust type.
+    // Records and variants are converted. An OCaml exception becomes an error with a Rust type.
     let mut stock = 1800;
     let mut refused = Vec::new();
     for order in &orders {
@@ -59,7 +59,7 @@ fn run(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     assert_eq!(stock, 100);
     assert_eq!(refused, [orders::OutOfStock { customer: "Alan".to_string(), missing: 150 }]);
 
-    // An OCaml closure, which Rust can keep for any time.
+    // An OCaml closure. Rust can keep it for any length of time.
     let tenth_off = orders::discount(lock, 10)?;
     let cheaper = orders::map(lock, &tenth_off, &orders)?;
     assert_eq!(cheaper[0].price, 10.8);

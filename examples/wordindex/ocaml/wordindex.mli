@@ -14,7 +14,8 @@ val total : t -> int
 (** [total index] is the number of occurrences of all words. *)
 
 val top : t -> int -> string list
-(** [top index n] is the [n] most frequent words, each as "count word"; ties in alphabetical order. *)
+(** [top index n] is the [n] most frequent words, each as "count word". Ties are in alphabetical
+    order. *)
 
 val gc_counts : unit -> string
-(** How often the GC has run, in words. *)
+(** A text that says how often the GC has run. *)

@@ -1,7 +1,7 @@
 //! A word index: an OCaml data structure that Rust fills and owns.
 //!
 //! OCaml (`ocaml/wordindex.ml`) has a persistent map from words to counts. Rust reads text files,
-//! adds their words by an OCaml function, and keeps a `Boxroot` for each word, and for the map
+//! adds their words with an OCaml function, and keeps a `Boxroot` for each word, and for the map
 //! after each line: hundreds of thousands of live roots. Then several threads share the roots, ask
 //! OCaml about them, and drop them, with and without the lock.
 //!
@@ -54,7 +54,7 @@ fn build_and_ask(
     lines: &[&str],
     start: Instant,
 ) -> Result<(), Box<dyn Error>> {
-    // One root after every line, and the words seen so far, for the comparison.
+    // A root of the map after every line, and the number of words so far, to compare them.
     let mut expected: HashMap<&str, usize> = HashMap::new();
     let mut word_count = 0;
     let mut words_before: Vec<usize> = Vec::with_capacity(lines.len());
@@ -143,7 +143,7 @@ fn ask_from_threads(history: &[Boxroot<Index>], words_before: &[usize]) -> Resul
     })
 }
 
-/// Four threads drop a part of the roots each: two of them without ever holding the lock.
+/// Four threads each drop a part of the roots, two of them without ever holding the lock.
 fn drop_on_threads<T: Send + Sync>(mut roots: Vec<Boxroot<T>>) -> Result<(), AttachError> {
     let quarter = roots.len() / 4 + 1;
     std::thread::scope(|scope| {
@@ -191,7 +191,7 @@ fn read_texts(mut files: Vec<PathBuf>) -> Result<(Vec<String>, usize), Box<dyn E
     Ok((texts, skipped))
 }
 
-/// The `.ml` and `.mli` files under OCaml's own folder, where this program was built.
+/// The `.ml` and `.mli` files in the folder of the OCaml that compiled this program.
 fn standard_library() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut folders = vec![PathBuf::from(env!("OCAML_WHERE"))];
     let mut files = Vec::new();
