@@ -5,10 +5,10 @@ val main : unit -> unit
 (** Runs Eio's event loop, and returns when all work is done. *)
 
 val greet : string -> string resolve -> cancel
-(** Called by Rust: a fiber returns a greeting, after a moment. *)
+(** Called by Rust. A fiber returns a greeting, after a moment. *)
 
 val never : unit resolve -> cancel
-(** Called by Rust: a fiber that never ends. *)
+(** Called by Rust. The fiber never ends. *)
 
 val cancelled : unit -> int
 (** The number of fibers of {!never} that were cancelled. *)

@@ -5,10 +5,10 @@ val main : unit -> unit
 (** Runs the scheduler, and returns when all work is done. *)
 
 val greet : string -> string resolve -> cancel
-(** Called by Rust: a promise of a greeting, after a moment. *)
+(** Called by Rust. The promise resolves to a greeting, after a moment. *)
 
 val never : unit resolve -> cancel
-(** Called by Rust: a promise that is never resolved. *)
+(** Called by Rust. The promise is never resolved. *)
 
 val cancelled : unit -> int
 (** The number of promises of {!never} that were cancelled. *)
