@@ -7,10 +7,10 @@ use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-/// The memory of a root's value: a [`Boxroot`] dereferences to it.
+/// The memory cell that holds a root's value. A [`Boxroot`] dereferences to it.
 ///
-/// A function that takes `&RootRef<T>` leaves the rooting to its caller: it can allocate, call
-/// OCaml, and read the value again, without creating a root itself.
+/// A function that takes `&RootRef<T>` leaves rooting to its caller: it can allocate, call OCaml,
+/// and then read the value again, without creating a root itself.
 ///
 /// # Examples
 ///
@@ -37,18 +37,18 @@ pub struct RootRef<T: ?Sized> {
 }
 
 impl<T: ?Sized> RootRef<T> {
-    /// The value that the root owns. One load.
+    /// The value that the root owns. This costs one load.
     #[doc(alias = "boxroot_get")]
     #[inline(always)]
     pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
-        // SAFETY: the cell belongs to a live root, or has an immediate. Only two write to it: the
+        // SAFETY: the cell belongs to a live root, or holds an immediate. It has two writers: the
         // garbage collector, which does not run while the token is borrowed, and `Boxroot::set`,
         // which has the only reference to the root. The value is live for 'l, because the collector
-        // does not run in 'l.
+        // does not run during 'l.
         unsafe { Value::from_raw(*self.cell.get()) }
     }
 
-    /// A place for an immediate, which the collector need not know. `None` for any other value.
+    /// A cell with an immediate, which needs no root. `None` for any other value.
     #[inline(always)]
     pub(crate) fn immediate(value: Value<'_, T>) -> Option<RootRef<T>> {
         let cell = UnsafeCell::new(value.raw());
@@ -67,13 +67,13 @@ impl<T: ?Sized> RootRef<T> {
         Boxroot::try_new(lock, self.get(lock))
     }
 
-    /// The root, as one of a value of unknown type.
+    /// This root, with the type of a root of any value.
     pub fn as_any(&self) -> &RootRef<OCamlAny> {
         // SAFETY: every value is an `OCamlAny`.
         unsafe { self.cast() }
     }
 
-    /// The root, under another type.
+    /// This root, with another type.
     ///
     /// # Safety
     ///
@@ -86,7 +86,7 @@ impl<T: ?Sized> RootRef<T> {
 }
 
 impl RootRef<OCamlAny> {
-    /// A place for an integer.
+    /// A cell with an integer.
     #[inline(always)]
     pub(crate) const fn of_int(n: isize) -> Self {
         RootRef { cell: UnsafeCell::new(n << 1 | 1), _type: PhantomData }
@@ -94,22 +94,24 @@ impl RootRef<OCamlAny> {
 }
 
 // SAFETY: threads with a shared reference only read the cell, under a lock (`get`). A thread that
-// reads the value can create another root for it, so `T` must allow what it allows for `Boxroot`.
+// reads the value can create another root for it, so `T` must meet the conditions of `Boxroot`.
 unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 
 /// An owned root: keeps one OCaml value alive until it is dropped.
 ///
-/// * As large as a pointer; `Option<Boxroot<T>>` too.
-/// * [`Send`] and [`Sync`] if `T` is both, as for an [`Arc`](std::sync::Arc): any thread may own
-///   it, share it and drop it, with or without the lock, even after the runtime was shut down.
-///   Reading needs a token, of any domain.
-/// * Your own marker that is not `Send` keeps Rust code from taking roots to other threads. OCaml
-///   has no such types: a polymorphic OCaml function may give the value to a Rust closure on
-///   another thread. So unsafe code must not rely on the value staying on one thread.
-/// * It does not depend on the domain that created it: when that domain ends, another one takes its
-///   roots over.
-/// * Dropping is inlined on Linux (x86-64 and arm64), and a call elsewhere. With a token,
-///   [`delete_in`](Boxroot::delete_in) is faster, because it need not check who holds the lock.
+/// * Its size is that of a pointer, as is the size of `Option<Boxroot<T>>`.
+/// * It is [`Send`] and [`Sync`] if `T` is both, like an [`Arc`](std::sync::Arc): any thread may
+///   own it, share it and drop it, with or without the lock, even after the runtime was shut down.
+///   Reading needs a token of any domain.
+/// * If `T` is your own marker type and not `Send`, Rust code cannot move its roots to other
+///   threads. But OCaml has no such types: a polymorphic OCaml function may pass the value to a
+///   Rust closure on another thread. So unsafe code must not rely on the value staying on one
+///   thread.
+/// * It may outlive the domain that created it: when a domain ends, another one takes over its
+///   roots.
+/// * Dropping is inlined on Linux (x86-64 and arm64); elsewhere it is a function call. With a
+///   token, [`delete_in`](Boxroot::delete_in) is faster, because it does not check who holds the
+///   lock.
 ///
 /// # Examples
 ///
@@ -134,15 +136,15 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 ))]
 #[repr(transparent)]
 pub struct Boxroot<T: ?Sized> {
-    /// Invariant: live, a `T`, and owned by this `Boxroot` alone.
+    /// Invariant: the root is live, its value is a `T`, and only this `Boxroot` owns it.
     root: sys::BoxRoot,
     _type: PhantomData<*const T>,
 }
 
 // SAFETY: a root is not tied to a thread: reading it needs a token, under which no collection moves
-// values, and deleting it works on any thread. `T` names the type of the value, and says whether
-// other threads may use it. `T` must also be `Sync`, because the value may have other roots, on
-// threads whose domains run at the same time.
+// values, and deleting it works on any thread. `T` is the type of the value, and its traits say
+// whether other threads may use the value. `T` must also be `Sync`, because other threads, whose
+// domains run at the same time, may have roots of the same value.
 unsafe impl<T: ?Sized + Send + Sync> Send for Boxroot<T> {}
 // SAFETY: as for `Send`; a shared reference can only read the root.
 unsafe impl<T: ?Sized + Send + Sync> Sync for Boxroot<T> {}
@@ -152,7 +154,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Panics
     ///
-    /// If memory runs out; [`try_new`](Boxroot::try_new) reports it.
+    /// If memory runs out; [`try_new`](Boxroot::try_new) returns an error instead.
     #[doc(alias(
         "boxroot_create",
         "caml_register_global_root",
@@ -171,8 +173,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): nothing changed, and existing
-    /// roots are intact.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory); existing roots are intact.
     #[doc(alias(
         "boxroot_create",
         "caml_register_global_root",
@@ -204,7 +205,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Panics
     ///
-    /// If memory runs out; [`try_set`](Boxroot::try_set) reports it.
+    /// If memory runs out; [`try_set`](Boxroot::try_set) returns an error instead.
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
     #[inline(always)]
     #[track_caller]
@@ -218,7 +219,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Errors
     ///
-    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory): the root keeps its value.
+    /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory); then the root keeps its value.
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
     #[inline(always)]
     #[track_caller]
@@ -238,8 +239,8 @@ impl<T: ?Sized> Boxroot<T> {
         unsafe { token::modify(lock.domain(), &mut self.root, value.raw()) }
     }
 
-    /// Drops the root, under a token. Inlined: no call and no thread-local access in the common
-    /// case. It never fails.
+    /// Drops the root while the lock is held. Infallible, and inlined: no call and no thread-local
+    /// access in the common case.
     #[doc(alias(
         "boxroot_delete",
         "caml_remove_global_root",
@@ -254,7 +255,7 @@ impl<T: ?Sized> Boxroot<T> {
         unsafe { token::delete(lock.domain(), this.root) }
     }
 
-    /// The value, without its root.
+    /// Drops the root and returns its value.
     #[inline(always)]
     pub(crate) fn into_value(self, lock: &DomainLock) -> Value<'_, T> {
         let value = self.get(lock);
@@ -262,8 +263,8 @@ impl<T: ?Sized> Boxroot<T> {
         value
     }
 
-    /// Gives the root up to the raw interface. The caller deletes it there, or takes it back by
-    /// [`from_raw`](Boxroot::from_raw); otherwise its value stays alive forever.
+    /// Hands the root over to the raw interface. The caller must delete it there, or take it back
+    /// with [`from_raw`](Boxroot::from_raw); otherwise the root and its value leak.
     pub fn into_raw(self) -> sys::BoxRoot {
         ManuallyDrop::new(self).root
     }
@@ -272,8 +273,8 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// # Safety
     ///
-    /// `root` is live, its value is a `T`, and no copy of the handle is used any more. If `T` is
-    /// not both `Send` and `Sync`, this is a thread on which the value may be used.
+    /// `root` is live, its value is a `T`, and no copy of the handle is used afterwards. If `T` is
+    /// not both `Send` and `Sync`, this thread may use the value.
     pub unsafe fn from_raw(root: sys::BoxRoot) -> Self {
         Boxroot { root, _type: PhantomData }
     }

@@ -1,12 +1,13 @@
 //! Safe owning handles to OCaml values.
 //!
-//! A [`Boxroot<T>`] owns one OCaml value and keeps it alive, like a `Box`: it can be stored in
-//! any data structure, sent to other threads, and is given up by dropping it. Creating, reading
-//! and deleting one takes a few instructions, so it replaces both global and local roots.
+//! A [`Boxroot<T>`] owns one OCaml value and keeps it alive, like a `Box`: you can store it in any
+//! data structure, send it to other threads, and drop it anywhere. Creating, reading or deleting
+//! one takes a few instructions, so it replaces both global and local roots.
 //!
 //! A [`DomainLock`] proves that this thread holds the lock of its OCaml domain. Functions that may
-//! run OCaml's garbage collector take it as `&mut`; functions that need the collector not to run
-//! take it as `&`. Therefore the borrow checker rejects the use of a value that may have moved:
+//! run OCaml's garbage collector take it as `&mut`; functions that rely on the collector not
+//! running take it as `&`. Therefore the borrow checker rejects the use of a value that may have
+//! moved:
 //!
 //! ```compile_fail
 //! # use ocaml_boxroot::{DomainLock, Error};
@@ -30,7 +31,7 @@
 //!     let (value, lock) = lock.alloc_string("from Rust")?;
 //!     Boxroot::try_new(lock, value)
 //! })?;
-//! // Any thread reads it under the lock, and drops it with or without.
+//! // Any thread may read it under the lock, and drop it with or without the lock.
 //! let reader = std::thread::spawn(move || {
 //!     DomainLock::with(|lock| root.get(lock).to_string_lossy())
 //! });
@@ -46,35 +47,35 @@
 //! | drop a root | nothing: any thread, at any time, even after shutdown |
 //! | allocate, call OCaml | `&mut DomainLock` |
 //!
-//! On OCaml 4, OCaml code that runs below Rust code must not call `Thread.exit`: modules that are
-//! initialised by [`Runtime::start`], functions and the closures that they return, finalisers,
-//! signal handlers. It would jump over Rust's frames, and ends the process. From OCaml 5 on, it
-//! raises an exception like others.
+//! On OCaml 4, OCaml code that Rust runs must not call `Thread.exit`: it would jump over Rust's
+//! frames, so it ends the process. This concerns modules that [`Runtime::start`] initialises,
+//! functions and the closures that they return, finalisers, and signal handlers. Since OCaml 5,
+//! `Thread.exit` raises an ordinary exception.
 //!
 //! # The guide
 //!
-//! This is the reference. The guide teaches, beginning with first steps. It is a book in Markdown,
-//! in the folder `docs/guide` of the repository, and `make book` makes HTML of it. Its pages:
+//! This is the reference. The guide is the tutorial: a Markdown book in the folder `docs/guide` of
+//! the repository. `make book` converts it to HTML. Its pages:
 //!
 //! | page | about |
 //! |---|---|
 //! | `first-steps-rust.md` | a first program, with and without OCaml code |
-//! | `lock.md`, `threads.md`, `async.md`, `end.md` | the domain lock, threads and domains, `async`, the end |
+//! | `lock.md`, `threads.md`, `async.md`, `end.md` | the domain lock, threads and domains, `async`, shutting down |
 //! | `promises.md` | what happens when a root is dropped anywhere, a process forks, a signal arrives |
-//! | `errors.md` | errors by message |
-//! | `which-pointer.md` | [`Value`], [`Boxroot`], [`RootRef`] |
-//! | `bindings.md`, `calls.md`, `types.md`, `buffers.md`, `exceptions.md` | calling OCaml and being called, conversions, large data, errors |
+//! | `errors.md` | the meaning of each error message |
+//! | `which-pointer.md` | when to use [`Value`], [`Boxroot`] or [`RootRef`] |
+//! | `bindings.md`, `calls.md`, `types.md`, `buffers.md`, `exceptions.md` | calls in both directions, conversions, large data, errors |
 //! | `embedding.md` | building a program with OCaml in it, or an OCaml program with Rust in it |
 //! | `debugging.md`, `costs.md` | leaks, misuse, deadlocks; what roots cost |
-//! | `porting.md` | coming from other libraries |
+//! | `porting.md` | migrating from other libraries |
 //!
 //! # Builds with checks
 //!
-//! Builds with the feature `debug-checks`, and debug builds of this crate, check whether a value
-//! can have the type that Rust gives it. If it cannot, a conversion returns the error
-//! [`Mismatch`](ConversionErrorKind::Mismatch), and a method that reads the value, or calls it,
-//! panics. Release builds without the feature do not check. The guide's page `debugging.md` lists
-//! the checks.
+//! Builds with the feature `debug-checks`, and debug builds of this crate, check values against the
+//! types that Rust gives them. If a value does not match its type, a conversion returns
+//! [`Mismatch`](ConversionErrorKind::Mismatch), and a method that reads or calls the value panics.
+//! Release builds without the feature do not check. The guide's page `debugging.md` lists the
+//! checks.
 //!
 //! # Features
 //!
@@ -82,11 +83,10 @@
 //!   your own OCaml program, or an OCaml program links your crate. The guide's page `embedding.md`
 //!   says how.
 //! * `ndarray`: [bigarrays](bigarray) as arrays of the crate `ndarray`.
-//! * `debug-checks`: every root is on record with the place in the program that created it. Misuse
-//!   of raw handles panics and names that place, `leaks` lists the live roots by place, and
-//!   [`Runtime::shutdown`] prints them. Values of [wrong types](crate#builds-with-checks) are
-//!   errors, as in debug builds. Deadlocks are reported. This feature costs a `malloc` and two
-//!   mutexes for each root.
+//! * `debug-checks`: records where in the program each root was created. Misuse of raw handles
+//!   panics and names that place, `leaks` lists the live roots by place, and [`Runtime::shutdown`]
+//!   prints them. Values of [wrong types](crate#builds-with-checks) are errors, as in debug builds.
+//!   Deadlocks are reported. For each root, this feature costs a `malloc` and locks a mutex twice.
 
 // docs.rs shows which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -124,15 +124,15 @@ pub(crate) use value::Kind;
 pub use value::Value;
 pub use weak::WeakRoot;
 
-/// C's types of values and roots, and the unsafe functions of [`Value`] and [`DomainLock`], as
-/// traits. The crate `ocaml-boxroot-sys` has the rest of the C library.
+/// The C types of values and roots, and traits with the unsafe functions of [`Value`] and
+/// [`DomainLock`]. The crate `ocaml-boxroot-sys` has the rest of the C library.
 pub mod raw {
     pub use crate::lock::DomainLockExt;
     pub use crate::value::ValueExt;
     pub use ocaml_boxroot_sys::{BoxRoot, Value};
 }
 
-/// How deep conversions nest.
+/// The limit on how deeply conversions nest.
 pub mod depth {
     pub use crate::types::depth::{set_limit, Level};
 }
@@ -143,13 +143,12 @@ pub mod sync {
     pub use crate::lock::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};
 }
 
-/// What OCaml's polymorphic functions do with Rust values.
+/// How OCaml's polymorphic functions treat Rust values.
 pub mod custom {
     pub use crate::types::boxed::{Custom, CustomOperations};
 }
 
-/// A value's form, the number of live roots, the places that created them, and the places of
-/// panics.
+/// The kind of a value, statistics and profiles of live roots, and the locations of panics.
 pub mod debug {
     pub use crate::call::enter::locate_panics;
     pub use crate::stats::{profile, stats, trim, write_profile, Stats};
@@ -160,10 +159,10 @@ pub mod debug {
 
 /// OCaml's predefined exceptions, as errors.
 ///
-/// A function that OCaml called returns one as its error, or an error that has one among its
-/// sources, and OCaml sees that exception. `NotFound::of(lock, &error)` tells whether a call of
-/// OCaml ended with it. The text of an error is that of the exception's argument, or else OCaml's
-/// name of the exception. [`Exception::is`] knows the rest of OCaml's exceptions, by name.
+/// If a function that OCaml called returns one of them as its error, or among the error's sources,
+/// OCaml sees that exception. `NotFound::of(lock, &error)` tells whether a call of OCaml raised it.
+/// The text of an error is the exception's argument; without one, it is OCaml's name for the
+/// exception. [`Exception::is`] recognises OCaml's other exceptions by name.
 ///
 /// # Examples
 ///
@@ -194,14 +193,14 @@ pub mod exceptions {
     };
 }
 
-/// The markers of bigarrays, and their parts. Programs write
+/// The marker types of bigarrays, and their parameters. Programs write
 /// [`OCamlArray2<f64>`](bigarray::OCamlArray2), which is a
 /// [`Bigarray<Array2, OCamlFloat, Float64Elt, CLayout>`](bigarray::Bigarray).
 ///
 /// # Examples
 ///
-/// A function for bigarrays of any elements and dimensions, as [bindings](include_bindings!) have
-/// them:
+/// A function for bigarrays of any element type and dimension, with the types that
+/// [bindings](include_bindings!) use:
 ///
 /// ```
 /// use ocaml_boxroot::bigarray::{Bigarray, CLayout};
@@ -226,13 +225,13 @@ pub mod bigarray {
 #[doc(hidden)]
 pub mod macro_support;
 
-/// Makes tests of the examples in the READMEs and in the guide.
+/// Runs the examples of the READMEs as tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-/// The pages of the guide that have whole examples of Rust.
+/// Runs the complete Rust examples of the guide as tests.
 #[cfg(doctest)]
 mod guide {
     #[doc = include_str!("../../docs/guide/async.md")]
