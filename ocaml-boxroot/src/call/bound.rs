@@ -2,13 +2,13 @@
 
 /// Includes the bindings that the build script generated; see the guide (`docs/guide/bindings.md`).
 ///
-/// For each module with `external` functions that Rust provides, the type that implements its trait
-/// `Externals` is named: `include_bindings!(orders: crate::Audit)`.
+/// If Rust provides `external` functions of a module, name the type that implements the module's
+/// trait `Externals`: `include_bindings!(orders: crate::Audit)`.
 ///
 /// # Examples
 ///
 /// ```ignore
-/// // src/main.rs; build.rs has made bindings to the OCaml module `Orders`.
+/// // src/main.rs; build.rs has generated bindings to the OCaml module `Orders`.
 /// ocaml_boxroot::include_bindings!();
 ///
 /// fn left(
@@ -24,7 +24,7 @@ macro_rules! include_bindings {
         /// The types that provide the externals of OCaml's modules.
         mod ocaml_externals {
             #![allow(non_camel_case_types, unused_imports)]
-            // The types that are named below hide these.
+            // The types named below shadow these.
             pub use super::ocaml_externals_missing::*;
             $(pub use super::ocaml_externals::named::$module;)*
 
@@ -44,8 +44,8 @@ macro_rules! include_bindings {
     };
 }
 
-/// For generated bindings: an OCaml exception with its arguments. With `unsafe`, for
-/// [`ocaml_functions!`]: also the struct.
+/// For generated bindings: makes a struct an OCaml exception with these arguments. The `unsafe`
+/// form, for [`ocaml_functions!`], also defines the struct.
 ///
 /// # Safety
 ///
@@ -94,13 +94,13 @@ macro_rules! bound_exception {
         $crate::ocaml_promise! { $promise $crate::macro_support::EXCEPTION }
 
         impl $name {
-            /// The exception with its arguments, if the error is this exception, or has it among
-            /// its sources.
+            /// Returns this exception with its arguments if the error is this exception, or has it
+            /// among its sources.
             ///
             /// # Errors
             ///
-            /// The arguments cannot be converted, as for
-            /// [`to_rust`](::ocaml_boxroot::Value::to_rust).
+            /// Those of [`to_rust`](::ocaml_boxroot::Value::to_rust) if an argument cannot be
+            /// converted.
             #[doc(alias = "downcast")]
             #[track_caller]
             pub fn of(
@@ -112,7 +112,7 @@ macro_rules! bound_exception {
                 else {
                     return $crate::macro_support::Ok($crate::macro_support::Option::None);
                 };
-                let _ = exception; // one without arguments
+                let _ = exception; // unused if it has no arguments
                 $crate::macro_support::Ok($crate::macro_support::Some($name {
                     $(
                         // SAFETY: the exception has this argument (`ocaml_promise!`).
@@ -125,13 +125,13 @@ macro_rules! bound_exception {
                 }))
             }
 
-            /// The exception, for OCaml. A function that OCaml called need not make it: it returns
-            /// this error.
+            /// Creates the OCaml exception. A function that OCaml called need not do this: it can
+            /// return this error.
             ///
             /// # Errors
             ///
-            /// The arguments cannot be converted, as for
-            /// [`to_ocaml`](::ocaml_boxroot::ToOCaml::to_ocaml).
+            /// Those of [`to_ocaml`](::ocaml_boxroot::ToOCaml::to_ocaml) if an argument cannot be
+            /// converted.
             #[track_caller]
             pub fn exception(
                 &self,
@@ -153,7 +153,7 @@ macro_rules! bound_exception {
         }
 
         impl $crate::macro_support::Error for $name {
-            /// Says which of OCaml's exceptions this is.
+            /// Identifies the OCaml exception.
             fn source(
                 &self,
             ) -> $crate::macro_support::Option<&(dyn $crate::macro_support::Error + 'static)> {
@@ -170,12 +170,12 @@ macro_rules! bound_exception {
 }
 
 /// For generated bindings: a trait for the functions that OCaml's module declares as `external`,
-/// and the functions that OCaml calls. Those in `plain { … }` take and return numbers, `@bare` or
-/// as values.
+/// and the functions that OCaml calls. Functions in `plain { … }` take and return numbers: bare
+/// numbers after `@bare`, values after `@tagged`.
 ///
 /// # Safety
 ///
-/// Upheld by the generator: OCaml declares them with these types.
+/// Upheld by the generator: OCaml declares the functions with these types.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_externals {
@@ -203,8 +203,9 @@ macro_rules! bound_externals {
             ///
             /// # Errors
             ///
-            /// OCaml sees an [`Exception`](::ocaml_boxroot::Exception), also one among the error's
-            /// sources, as it is, and any other error as `Failure` with its text.
+            /// If the error is an [`Exception`](::ocaml_boxroot::Exception), or has one among its
+            /// sources, OCaml sees that exception; otherwise it sees `Failure` with the error's
+            /// text.
             fn $name $(<$($a: $crate::markers::OneType),+>)? (
                 lock: &mut $crate::DomainLock,
                 $($($argument: $crate::export_argument!(type $type $(as $rust)?),)?)*
@@ -219,17 +220,17 @@ macro_rules! bound_externals {
             ///
             /// # Panics
             ///
-            /// A panic ends the process: OCaml expects no exception here. The collector may not run
-            /// either, so there is no token.
+            /// A panic aborts the process, because OCaml expects no exception here. The collector
+            /// must not run either, so there is no token.
             fn $plain($($($number: $natural,)?)*) -> $plain_rust;
         )+)?}
 
         $(const _: () = {
             $($(
-                /// A type of OCaml that Rust does not know. Its values may not leave their thread.
+                /// An OCaml type that Rust does not know. Its values must not leave their thread.
                 struct $a($crate::macro_support::PhantomData<*const ()>);
 
-                // SAFETY: it stands for one type in each call.
+                // SAFETY: in each call, it stands for one type.
                 unsafe impl $crate::markers::OneType for $a {}
             )+)?
 
@@ -265,8 +266,8 @@ macro_rules! bound_externals {
     };
 }
 
-/// For [`bound_externals!`]: how a number of a plain function is passed, and the function that
-/// bytecode calls.
+/// For [`bound_externals!`]: how a plain function passes a number, and the function that bytecode
+/// calls.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_plain {
@@ -298,7 +299,8 @@ macro_rules! bound_plain {
             _count: $crate::macro_support::c_int,
         ) -> $crate::raw::Value {
             let mut next = arguments;
-            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
+            // SAFETY: the bytecode runtime passes an array with as many arguments as OCaml
+            // declares.
             unsafe {
                 let result = $crate::bound_plain!(@call next [$provider as $trait] $name [] $($arguments)*);
                 $crate::macro_support::Plain::<$result>::to_value(result)
@@ -336,9 +338,9 @@ macro_rules! bound_plain {
     };
 }
 
-/// For generated bindings: a symbol that says which interface they were generated from. OCaml's
-/// side calls it. With `needs`, the module's externals refuse until then, and name the module of
-/// OCaml that has to be initialised.
+/// For generated bindings: a function that OCaml calls first. Its symbol identifies the interface
+/// that the bindings were generated from. With `needs`, the module's externals fail before that
+/// call, with an error that names the OCaml module to initialise.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_abi {
@@ -389,7 +391,7 @@ pub mod bound_support {
 
     macro_rules! messages {
         ($($name:ident $macro:literal $instead:literal)*) => {$(
-            /// The compiler's message for a call by hand.
+            /// The compiler's message if the macro is called by hand.
             pub const $name: &str = concat!(
                 $macro, " is only for the bindings that the build script generates; by hand, use ", $instead
             );
@@ -403,7 +405,7 @@ pub mod bound_support {
         ABI "bound_abi!" "#[unsafe(export_name = …)]"
     }
 
-    /// Does not compile, with this message, if `file` is not that of the generated bindings in
+    /// Stops the compilation with this message unless `file` is the file of generated bindings in
     /// `folder`, which is `OUT_DIR`.
     pub const fn only_generated(file: &str, folder: Option<&str>, message: &'static str) {
         let is_generated = match folder {
@@ -413,10 +415,10 @@ pub mod bound_support {
         assert!(is_generated, "{}", message);
     }
 
-    /// Whether this is the file of the bindings in a folder of this name. The name's end counts,
-    /// which has half of a hash of cargo's: rustc may write its beginning otherwise
-    /// (`--remap-path-prefix`). There are thousands of calls, and rustc interprets them: it is
-    /// quick with patterns, and slow with functions and loops.
+    /// Whether this is the file of bindings in the folder of this name. Only the last characters of
+    /// the name are compared, half of a cargo hash, because `--remap-path-prefix` may change the
+    /// others. rustc interprets thousands of these calls; it is much faster with patterns than with
+    /// functions and loops.
     #[rustfmt::skip]
     const fn is_generated(file: &[u8], folder: &[u8]) -> bool {
         let [in_folder @ .., b'/' | b'\\', b'o', b'c', b'a', b'm', b'l', b'_', b'b', b'i', b'n', b'd', b'i', b'n', b'g',
@@ -433,25 +435,25 @@ pub mod bound_support {
         }
     }
 
-    /// Whether OCaml's side has called the symbol that says which interface these bindings were
-    /// generated from. A program whose OCaml side has another interface calls a symbol that does
-    /// not exist, and does not link.
+    /// Whether OCaml has called the function whose symbol identifies the interface of these
+    /// bindings. If the OCaml code has another interface, the program does not link, because the
+    /// symbol that OCaml calls does not exist.
     pub struct Compared(AtomicBool);
 
     impl Compared {
-        /// OCaml's side has not called the symbol yet.
+        /// OCaml has not called the function yet.
         #[allow(clippy::new_without_default)]
         pub const fn new() -> Self {
             Compared(AtomicBool::new(false))
         }
 
-        /// OCaml's side has called the symbol.
+        /// OCaml has called the function.
         pub fn set(&self) {
             self.0.store(true, Ordering::Relaxed);
         }
 
-        /// If OCaml's side has not called the symbol, an error that names the OCaml module which
-        /// calls it.
+        /// Returns an error unless OCaml has called the function. The error names the OCaml module
+        /// that calls it.
         #[inline]
         pub fn check(&self, module: &'static str) -> Result<(), NotCompared> {
             match self.0.load(Ordering::Relaxed) {
@@ -461,7 +463,7 @@ pub mod bound_support {
         }
     }
 
-    /// OCaml called Rust too early.
+    /// The error if OCaml called Rust too early.
     #[derive(Debug)]
     pub struct NotCompared(&'static str);
 
@@ -478,15 +480,15 @@ pub mod bound_support {
 
     impl std::error::Error for NotCompared {}
 
-    /// Calls a plain function. If OCaml called Rust too early, panics; OCaml expects no exception
-    /// there, so the process aborts.
+    /// Calls a plain function. Panics if OCaml called Rust too early; this aborts the process,
+    /// because OCaml expects no exception.
     ///
     /// # Safety
     ///
-    /// In a function that OCaml has called.
+    /// The caller is a function that OCaml called.
     #[inline(always)]
     pub unsafe fn plain<E: fmt::Display, R>(interface: Result<(), E>, f: impl FnOnce() -> R) -> R {
-        /// For an unwinder.
+        /// Out of line, because the common case needs no `below_handlers`.
         #[cold]
         #[inline(never)]
         unsafe fn call_below_handlers<R>(f: impl FnOnce() -> R) -> R {
@@ -506,18 +508,18 @@ pub mod bound_support {
         }
     }
 
-    /// A number that OCaml passes to plain functions, of OCaml's type `T`.
+    /// A number of the OCaml type `T` that OCaml passes to plain functions.
     pub trait Plain<T> {
         /// # Safety
         ///
         /// The value is a `T`.
         unsafe fn from_value(value: sys::Value) -> Self;
 
-        /// A value; the collector may run, unless the value is an immediate.
+        /// The number as a value. May run the collector unless the value is an immediate.
         ///
         /// # Safety
         ///
-        /// OCaml has called, and either the value is an immediate, or OCaml expects a collection.
+        /// OCaml called this function, and the value is an immediate or OCaml expects a collection.
         unsafe fn to_value(self) -> sys::Value;
     }
 
@@ -556,12 +558,12 @@ pub mod bound_support {
         isize as OCamlNativeint: value => value.to_nativeint(), n => ffi::obx_alloc_nativeint(n);
     }
 
-    /// A value of type `T` for C.
+    /// The C type of a value of type `T`.
     pub type Raw<T> = <T as AnyType>::Raw;
 
     /// For [`Raw`].
     pub trait AnyType {
-        /// A value for C.
+        /// The C type of a value.
         type Raw;
     }
 
@@ -569,7 +571,7 @@ pub mod bound_support {
         type Raw = crate::sys::Value;
     }
 
-    /// A new exception.
+    /// Creates an exception.
     ///
     /// # Safety
     ///

@@ -9,8 +9,8 @@ use crate::{
 };
 use ocaml_boxroot_sys as sys;
 
-/// The body of a closure: takes roots of its arguments, and casts them to their types by itself.
-/// Its result is valid as long as the collector does not run.
+/// The body of a closure. It gets roots of its arguments, which it casts to their types. Its result
+/// is valid as long as the collector does not run.
 type Body = dyn Fn(&mut DomainLock, &[Boxroot<OCamlAny>]) -> Answer + Send + Sync;
 type Answer = Result<sys::Value, Box<dyn std::error::Error>>;
 
@@ -68,7 +68,7 @@ unsafe extern "C" fn call_boxed(
         let function: &Body = unsafe { &*(&**body.get(lock).get() as *const Body) };
         function(lock, &arguments)
     };
-    // SAFETY: OCaml called, and the result goes to `ocaml_boxroot_finish` (caller).
+    // SAFETY: OCaml called this function, and the result goes to `ocaml_boxroot_finish` (caller).
     match unsafe { enter(call) } {
         Ok(result) | Err(result) => result,
     }
@@ -82,8 +82,8 @@ macro_rules! from_rust {
             /// # Errors
             ///
             /// [`NoClosures`](crate::ConversionErrorKind::NoClosures) in bytecode programs, on
-            /// processors other than x86-64 and arm64, and if object files are not ELF;
-            /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
+            /// processors other than x86-64 and arm64, and on systems whose object files are not
+            /// ELF; [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
             #[doc(alias = "closure")]
             #[track_caller]
             pub fn from_rust<F, X>(lock: &mut DomainLock, f: F) -> Result<Boxroot<Self>, ConversionError>

@@ -1,5 +1,4 @@
-//! Functions of Rust that OCaml calls: how a body runs, and how its result, error or panic gets to
-//! OCaml.
+//! Rust functions that OCaml calls: runs a body, and passes its result, error or panic to OCaml.
 
 use super::registered::Place;
 use crate::lock::{is_set_up, State, Watched};
@@ -13,7 +12,7 @@ use std::error::Error;
 use std::panic::{self, catch_unwind, AssertUnwindSafe};
 use std::sync::Once;
 
-/// [`DomainLockExt::enter`], in which `f` says whether its result is a valid value or an encoded
+/// Like [`DomainLockExt::enter`], but `f` tells whether its result is a valid value or an encoded
 /// exception.
 ///
 /// # Safety
@@ -24,9 +23,9 @@ use std::sync::Once;
 pub(crate) unsafe fn run(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
 ) -> Result<sys::Value, sys::Value> {
-    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. A use of
-    // this thread has not ended, so it is one of a calling frame, which keeps the runtime up. If a
-    // calling frame has a token, it was borrowed as `&mut` by the function that called OCaml.
+    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. This
+    // thread has a use, so a calling frame has it, and it keeps the runtime up. If a calling frame
+    // has a token, the function that called OCaml borrowed the token as `&mut`.
     let mut lock = match unsafe { token::reenter() } {
         // SAFETY: as above.
         Some(domain) if is_set_up() => unsafe { DomainLock::of(domain) },
@@ -36,7 +35,7 @@ pub(crate) unsafe fn run(
     let _watched = Watched::new(State::Holds);
     match catch_unwind(AssertUnwindSafe(|| f(&mut lock))) {
         Ok(result) => result,
-        // SAFETY: the lock is held, and `f` has ended, and with it the use of its values.
+        // SAFETY: the lock is held. `f` has ended, so its values are not used any more.
         Err(payload) => Err(unsafe { failure(&panic_message(payload)) }),
     }
 }
@@ -52,9 +51,9 @@ unsafe fn run_first(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
 ) -> Result<sys::Value, sys::Value> {
     // SAFETY: OCaml called this function (caller), so the lock is held until it returns. If a
-    // calling frame has a token, it was borrowed as `&mut` by the function that called OCaml. The
-    // payload of a panic is also dropped inside: its `drop` is code of the program, which may look
-    // at the call stack.
+    // calling frame has a token, the function that called OCaml borrowed it as `&mut`. The payload
+    // of a panic is also dropped in here, because its `drop` is user code, which may walk the call
+    // stack.
     let result = unsafe {
         DomainLock::assume_held(|lock| {
             catch_unwind(AssertUnwindSafe(|| f(lock))).map_err(panic_message)
@@ -65,12 +64,13 @@ unsafe fn run_first(
         Ok(Err(message)) => message,
         Err(error) => error.to_string(),
     };
-    // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, and
-    // with it all unrooted values.
+    // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, so
+    // no unrooted value is left.
     Err(unsafe { failure(&message) })
 }
 
-/// The message of a panic. Drops the payload. If that panics, too, the second payload is leaked.
+/// Returns the message of a panic and drops the payload. If the drop also panics, its payload is
+/// leaked.
 #[cold]
 pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
     let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
@@ -92,9 +92,9 @@ thread_local! {
     static PLACE: Cell<Option<String>> = const { Cell::new(None) };
 }
 
-/// From now on, the text of the exception `Failure` that a panic becomes ends with the place of the
-/// panic, as in `no order, at src/main.rs:12:5`. The function sets a panic hook, which calls the
-/// hook that was there before: call it when the program has set its own hooks, if it has any.
+/// Adds the location of a panic to the text of the `Failure` that OCaml sees, as in
+/// `no order, at src/main.rs:12:5`. This function sets a panic hook, which also calls the previous
+/// hook. If the program sets panic hooks, call this function after that.
 ///
 /// # Panics
 ///
@@ -106,13 +106,13 @@ pub fn locate_panics() {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
             let place = info.location().map(ToString::to_string);
-            let _ = PLACE.try_with(|cell| cell.set(place)); // not while the thread ends
+            let _ = PLACE.try_with(|cell| cell.set(place)); // fails while the thread ends
             before(info);
         }));
     });
 }
 
-/// The result of a body that failed: OCaml will see the exception `Failure message`.
+/// The result of a failed body: OCaml will see the exception `Failure message`.
 ///
 /// # Safety
 ///
@@ -134,7 +134,7 @@ unsafe fn failure(message: &str) -> sys::Value {
 pub unsafe fn enter(
     body: impl FnOnce(&mut DomainLock) -> Result<sys::Value, Box<dyn Error>>,
 ) -> Result<sys::Value, sys::Value> {
-    // SAFETY: OCaml called, and the result is returned or raised (caller).
+    // SAFETY: OCaml called this function, and the result is returned or raised (caller).
     unsafe {
         run(|lock| match body(lock) {
             Ok(raw) => Ok(raw),
@@ -146,8 +146,8 @@ pub unsafe fn enter(
 /// The error of a body as an encoded exception.
 #[cold]
 fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
-    // The error is dropped while the exception is still rooted: `drop` is code of the program,
-    // which may panic.
+    // The error is dropped while the exception is still rooted, because `drop` is user code and may
+    // panic.
     let exception = exception_inside(lock, &*error);
     if let Some(value) = exception.as_ref().and_then(Exception::value) {
         drop(error);
@@ -160,10 +160,9 @@ fn encoded(lock: &mut DomainLock, error: Box<dyn Error>) -> sys::Value {
     unsafe { failure(&message) }
 }
 
-/// For [`export!`](crate::export!): an argument of a body. An immediate needs no root, only a
-/// place.
+/// For [`export!`](crate::export!): an argument of a body. An immediate needs no root, only a cell.
 pub enum Argument<T: ?Sized> {
-    /// An immediate in this place.
+    /// An immediate in this cell.
     Immediate(RootRef<T>),
     /// Any other value.
     Root(Boxroot<T>),
@@ -187,7 +186,7 @@ impl<T: ?Sized> Argument<T> {
         }
     }
 
-    /// The argument for the body.
+    /// The argument as the body gets it.
     #[inline(always)]
     pub fn get(&self) -> &RootRef<T> {
         match self {
@@ -196,7 +195,7 @@ impl<T: ?Sized> Argument<T> {
         }
     }
 
-    /// Ends the argument, with a token.
+    /// Drops the argument while the lock is held.
     #[inline(always)]
     pub fn end(self, lock: &DomainLock) {
         if let Argument::Root(root) = self {
@@ -205,8 +204,8 @@ impl<T: ?Sized> Argument<T> {
     }
 }
 
-/// For [`export!`](crate::export!): an argument for the body, copied to Rust. An error says in
-/// which argument it is.
+/// For [`export!`](crate::export!): an argument, copied to Rust for the body. The error names the
+/// argument.
 ///
 /// # Safety
 ///
@@ -250,7 +249,7 @@ pub fn unrooted<T: ?Sized>(lock: &DomainLock, result: Boxroot<T>) -> sys::Value 
 ///
 /// There is one.
 pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
-    // SAFETY: the array has this element (caller), so that the pointer behind it is also valid.
+    // SAFETY: the array has this element (caller), so the pointer after it is also valid.
     unsafe {
         let element = **array;
         *array = array.add(1);
@@ -262,12 +261,12 @@ pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
 ///
 /// # Safety
 ///
-/// In a function that OCaml called, in whose frame nothing is left to drop; [`enter`] returned
-/// `exception`.
+/// The caller is a function that OCaml called, and its frame has nothing left to drop. [`enter`]
+/// returned `exception`.
 #[cold]
 #[inline]
 pub unsafe fn raise(exception: sys::Value) -> sys::Value {
-    // SAFETY: OCaml called, no frame that the exception jumps over has anything to drop, and it is
-    // what `enter` returned (caller).
+    // SAFETY: OCaml called the caller, no frame that the exception jumps over has anything to drop,
+    // and `enter` returned the exception (caller).
     unsafe { ffi::ocaml_boxroot_finish(exception) }
 }

@@ -1,4 +1,4 @@
-//! Functions of Rust that OCaml calls: the macro.
+//! The macro for Rust functions that OCaml calls.
 
 /// Defines functions that OCaml can call.
 ///
@@ -24,50 +24,49 @@
 ///
 /// The body gets each argument as a root that the macro made, a [`&RootRef`](crate::RootRef) of its
 /// type. With `as`, it gets a copy instead, of a Rust type that is [`FromOCaml`](crate::FromOCaml).
-/// The result is a [`Boxroot`](crate::Boxroot) of its type or, with `as`, of a Rust type that is
-/// [`ToOCaml`](crate::ToOCaml); `Result<(), E>` is that of a body without a result. The first name
-/// is that of the token (`&mut DomainLock`): the body may allocate and call OCaml. More than about
-/// 120 functions in one `export!` need a larger `#![recursion_limit]`. The error may be any
-/// nameable type that converts into `Box<dyn std::error::Error>`. If it is an
-/// [`Exception`](crate::Exception), or has one inside (a [`CallError`](crate::CallError), or any
-/// error that has one among its sources), OCaml sees this exception. OCaml sees any other error,
-/// and a panic, as the exception `Failure` with the whole text.
+/// The body returns a [`Boxroot`](crate::Boxroot) of the result's type or, with `as`, a Rust type
+/// that is [`ToOCaml`](crate::ToOCaml). A body without a result returns `Result<(), E>`. The first
+/// name is the token (`&mut DomainLock`): the body may allocate and call OCaml. More than about 120
+/// functions in one `export!` need a larger `#![recursion_limit]`. The error may be any nameable
+/// type that converts into `Box<dyn std::error::Error>`. If it is an
+/// [`Exception`](crate::Exception), or has one among its sources, as a
+/// [`CallError`](crate::CallError) may, OCaml sees this exception. OCaml sees any other error, and
+/// a panic, as `Failure` with the whole text.
 ///
 /// A function may have any number of arguments; one without arguments takes OCaml's `()`. For more
 /// than five arguments, OCaml needs a second function for bytecode, which the macro defines as
 /// `NAME_bytecode`: `external f : … = "example_f_bytecode" "example_f"`.
 ///
-/// In Rust, the macro defines a safe function with the same name, which takes the token and the
+/// The macro also defines a safe Rust function with the same name, which takes the token and the
 /// arguments.
 ///
 /// # Safety
 ///
-/// `unsafe` stands for the promise that OCaml declares `external name : … = "name"` with these
-/// types, without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other
-/// library defines the symbol. With `[@@noalloc]`, OCaml does not expect a collection or an
-/// exception; with `[@unboxed]` and `[@untagged]`, it passes bare numbers instead of values.
-/// Bindings have functions for such declarations (`docs/guide/bindings.md`). The function must not
-/// be the finaliser of a custom block, in which nothing may be allocated. On OCaml 4, functions
-/// among the arguments do not call `Thread.exit`, which would jump over Rust frames.
+/// With `unsafe` you promise that OCaml declares `external name : … = "name"` with these types,
+/// without the attributes `[@@noalloc]`, `[@unboxed]` and `[@untagged]`, and that no other library
+/// defines the symbol. With `[@@noalloc]`, OCaml does not expect a collection or an exception; with
+/// `[@unboxed]` and `[@untagged]`, it passes bare numbers instead of values. For such declarations,
+/// use bindings (`docs/guide/bindings.md`). The function must not be the finaliser of a custom
+/// block, which must not allocate. On OCaml 4, functions among the arguments must not call
+/// `Thread.exit`, which would jump over Rust frames.
 ///
-/// OCaml calls an `external` with as many arguments as its declared type has arrows, two for
-/// `int -> (string -> string)`. If the result is a [`Function`](crate::Function), the declaration
-/// needs a name for its type: `type change = string -> string`, and
-/// `external name : int -> change = "name"`.
+/// OCaml calls an `external` with as many arguments as its declared type has arrows: two for
+/// `int -> (string -> string)`. If the result is a [`Function`](crate::Function), give its type a
+/// name: `type change = string -> string`, and `external name : int -> change = "name"`.
 ///
-/// If the declaration has type variables, the promise also covers the body: it treats values of
-/// these types as OCaml's type checker demands of OCaml code. The body of
-/// `external pick : 'a -> 'a -> 'a`, whose types are [`OCamlAny`](crate::OCamlAny) here, returns
-/// one of its arguments, and nothing else.
+/// If the declaration has type variables, you also promise that the body treats values of these
+/// types as OCaml's type checker demands of OCaml code. For example, the body of
+/// `external pick : 'a -> 'a -> 'a`, with the type [`OCamlAny`](crate::OCamlAny) here, must return
+/// one of its arguments.
 ///
-/// `#![forbid(unsafe_code)]` refuses the macro; `deny` does not. A `#[cfg]` stands around the
-/// macro, not in it.
+/// `#![forbid(unsafe_code)]` refuses the macro; `deny` does not. Put a `#[cfg]` around the macro,
+/// not inside it.
 ///
 /// # How the exception is raised
 ///
-/// When the exception is raised, the body has ended and has dropped its values. No panic leaves the
+/// When the exception is raised, the body has returned and dropped its values. No panic leaves the
 /// function. OCaml's exception jumps over the frame of the exported function itself, which has
-/// nothing to drop; the language allows that (RFC 2945, "plain old frames").
+/// nothing to drop. Rust allows that (RFC 2945, "plain old frames").
 #[macro_export]
 macro_rules! export {
     () => {};
@@ -96,14 +95,14 @@ macro_rules! export {
             $(, $argument: $crate::export_argument!(type $type $(as $rust)?))*
         ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> $body
 
-        // The constant refers to the user's function, which an argument may hide.
+        // A constant, because an argument may have the name of the user's function.
         const _: () = {
             const OCAML_BOXROOT_BODY: fn(
                 &mut $crate::DomainLock
                 $(, $crate::export_argument!(type $type $(as $rust)?))*
             ) -> $crate::macro_support::Result<$crate::export_result!(type $result $(as $converted)?), $error> = $name;
 
-            // Types in the signature of an item are not inferred.
+            // In the signature of an item, the compiler does not infer types: `_` is an error.
             const _: $crate::macro_support::PhantomData<fn($($type),*) -> $result> =
                 $crate::macro_support::PhantomData;
 
@@ -121,8 +120,8 @@ macro_rules! export {
     };
 }
 
-/// For [`export!`] and generated bindings: the function that OCaml calls, which begins with
-/// `$before`. `(): ()` is an argument that Rust leaves out.
+/// For [`export!`] and generated bindings: the function that OCaml calls. It runs `$before` first.
+/// `(): ()` is an argument that Rust leaves out.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_entry {
@@ -160,7 +159,7 @@ macro_rules! export_entry {
     };
 }
 
-/// For [`export_entry!`]: the function that bytecode calls, if there are more than five arguments.
+/// For [`export_entry!`]: the function for bytecode, if there are more than five arguments.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_bytecode {
@@ -181,8 +180,8 @@ macro_rules! export_bytecode {
     };
 }
 
-/// For [`export_entry!`]: an argument's type for the body, how it is made from OCaml's value, how
-/// it is found in bytecode, how it is passed, and how it ends.
+/// For [`export_entry!`]: the type of an argument for the body, and the code that converts it from
+/// OCaml's value, finds it in bytecode, passes it on, and drops it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_argument {
@@ -208,7 +207,7 @@ macro_rules! export_argument {
     (end $lock:ident $argument:ident as $rust:ty) => {};
 }
 
-/// For [`export_entry!`]: a result's type for the body, and how the result becomes a value.
+/// For [`export_entry!`]: the type of the body's result, and the code that converts it to a value.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! export_result {

@@ -1,4 +1,4 @@
-//! Functions of OCaml as functions of Rust.
+//! OCaml functions as Rust functions.
 
 /// Declares functions that OCaml registers with `Callback.register`, so that they can be called
 /// like Rust functions.
@@ -26,29 +26,29 @@
 /// }
 /// ```
 ///
-/// Each declaration becomes a Rust function. It takes the token (`&mut DomainLock`), and for each
-/// argument a Rust value or a root that is [`ToOCaml`](crate::ToOCaml) the argument's type; with
-/// `as`, a value of that Rust type. It returns a value of the Rust type after `as`, or a
-/// [`CallError`](crate::CallError). Without `as`, the caller chooses: a Rust value or a root
-/// (`Boxroot<…>`) that is [`FromOCaml`](crate::FromOCaml) the result's type. Without `->`, OCaml's
-/// function returns `()`, and so does the Rust function. There may be any number of arguments;
-/// without any, OCaml's function is called with `()`. A type variable of OCaml is a type parameter:
-/// `fn first<A>(list: OCamlList<A>) -> A as Boxroot<A> = "first"`. The name is looked up at the
-/// first call; if OCaml has registered nothing under it, the error is
-/// [`NotRegistered`](crate::CallError::NotRegistered). Generated bindings consist of such
-/// declarations.
+/// Each declaration becomes a Rust function that takes the token (`&mut DomainLock`) and the
+/// arguments. An argument of type `T` is a Rust value or a root that implements
+/// [`ToOCaml<T>`](crate::ToOCaml), or the Rust type after `as`. The function returns the Rust type
+/// after `as`, or a [`CallError`](crate::CallError). Without `as`, the caller chooses a Rust value
+/// or a root (`Boxroot<…>`) that implements [`FromOCaml<T>`](crate::FromOCaml) for the result's
+/// type `T`. Without `->`, both the OCaml function and the Rust function return `()`. There may be
+/// any number of arguments; without any, the OCaml function is called with `()`. A type variable of
+/// OCaml is a type parameter: `fn first<A>(list: OCamlList<A>) -> A as Boxroot<A> = "first"`. The
+/// first call looks up the name, and returns [`NotRegistered`](crate::CallError::NotRegistered) if
+/// OCaml has registered nothing under it. Generated bindings consist of such declarations.
 ///
 /// # Exceptions
 ///
-/// An exception of OCaml's function is [`CallError::Exception`](crate::CallError::Exception). It
-/// never jumps over Rust code. `?` hands it on; if it leaves a Rust function that OCaml called
-/// ([`export!`](crate::export!)), OCaml sees the same exception again.
+/// If the OCaml function raises, the Rust function returns
+/// [`CallError::Exception`](crate::CallError::Exception). OCaml's exception never jumps over Rust
+/// code. `?` propagates the error; if a Rust function that OCaml called
+/// ([`export!`](crate::export!)) returns it, OCaml sees the same exception again.
 ///
-/// The structs of [`exceptions`](crate::exceptions) recognise predefined exceptions. An exception
-/// of the program that is registered, as by `exception Full of int` and
-/// `let () = Callback.register_exception "Full" (Full 0)`, is declared as a struct, whose fields
-/// are its arguments in order. The struct has the functions `of` and `exception`, and is an error:
-/// OCaml sees the exception if a Rust function that it called returns the struct.
+/// The structs of [`exceptions`](crate::exceptions) recognise predefined exceptions. To use an
+/// exception of your own, register it in OCaml: `exception Full of int` and
+/// `let () = Callback.register_exception "Full" (Full 0)`. Then declare it as a struct whose fields
+/// are its arguments in order. The struct has the functions `of` and `exception`. It is also an
+/// error: OCaml sees the exception if a Rust function that it called returns the struct.
 ///
 /// ```no_run
 /// use ocaml_boxroot::{ocaml_functions, CallError, DomainLock, OCamlInt, OCamlString};
@@ -89,13 +89,12 @@
 ///
 /// # Safety
 ///
-/// `unsafe` stands for the promise that every function that OCaml registers under the name takes
-/// such arguments, returns such a result, and on OCaml 4 does not call `Thread.exit`, which would
-/// jump over Rust frames; and that every exception has such arguments. Where the types have several
-/// [`OCamlAny`](crate::OCamlAny), or a list of it, callers may pass values of different types at
-/// once. A function whose type in OCaml has one type variable there, such as `Array.of_list`, need
-/// not take that: an array that begins with a float can hold nothing else. Such a function has a
-/// type parameter.
+/// With `unsafe` you promise that every function that OCaml registers under the name has these
+/// argument and result types, and that every exception has these arguments. On OCaml 4 you also
+/// promise that the functions do not call `Thread.exit`, which would jump over Rust frames. If a
+/// type contains several [`OCamlAny`](crate::OCamlAny), or a list of it, callers may mix values of
+/// different types. Declare a type parameter instead if the OCaml type has one type variable in
+/// these places, as `Array.of_list` has: an array that begins with a float can hold nothing else.
 #[doc(alias("caml_named_value", "caml_callback", "Callback.register"))]
 #[macro_export]
 macro_rules! ocaml_functions {
@@ -117,7 +116,7 @@ macro_rules! ocaml_functions {
             unsafe [$(#[$attribute])*] [$visibility] $name [$($($field: $type as $rust),+)?] = $registered
         })+
     };
-    // Printed by the build helper.
+    // The build helper generates this form.
     (generated $(#[$attribute:meta])* pub fn $name:ident $($function:tt)+) => {
         $crate::ocaml_functions! { @generated [] [$(#[$attribute])*] $name $($function)+ }
     };
@@ -137,9 +136,9 @@ macro_rules! ocaml_functions {
     };
 }
 
-/// For [`ocaml_functions!`]: a function of OCaml with arguments in `[(…)]`, or a value of OCaml,
-/// without arguments in `[]`. `(): ()` is an argument that Rust leaves out, and an argument with
-/// `as` has that Rust type. The result has the type after `as`, or one that the caller chooses.
+/// For [`ocaml_functions!`]: an OCaml function with arguments in `[(…)]`, or an OCaml value with
+/// `[]`. `(): ()` is an argument that Rust leaves out. An argument with `as` has that Rust type.
+/// The result has the type after `as`, or a type that the caller chooses.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_function {
@@ -185,7 +184,7 @@ macro_rules! ocaml_function {
             let arguments = $crate::ocaml_arguments!(
                 lock $name $($($argument: $type = $argument)? $(_: () = $unit)?),+
             );
-            // In a separate block, because an argument may have this name.
+            // In its own block, because an argument may have this name.
             {
                 static FUNCTION: $crate::macro_support::Registered =
                     $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
@@ -215,9 +214,9 @@ macro_rules! ocaml_function {
     };
 }
 
-/// For [`ocaml_function!`]: refuses type parameters that were declared wrongly; and types of the
-/// program that have the name of the macro's own parameter, if the function has it. An item inside
-/// a function knows no parameter of the function.
+/// For [`ocaml_function!`]: rejects wrong type parameters. If the function has the macro's own type
+/// parameter, also rejects user types with the same name: an item inside the function sees only
+/// these.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_types {
@@ -271,12 +270,11 @@ macro_rules! ocaml_arguments {
     };
 }
 
-/// For the macros: the mark of a promise about OCaml's side. The program writes `unsafe`, which is
-/// an error under `forbid(unsafe_code)`. `generated` compiles only in the file that the build
-/// script wrote, no matter which macros pass it on. Therefore it is as true as the build helper,
-/// although it compiles under `forbid(unsafe_code)`. To write one by hand, somebody would have to
-/// write that file in the build script, give rustc one whose path ends the same, or put macros that
-/// pass on other text in the place of `ocaml_boxroot`.
+/// For the macros: marks a promise about the OCaml code. Users write `unsafe`, which is an error
+/// under `forbid(unsafe_code)`. `generated` is allowed there, but compiles only in the file that
+/// the build script wrote, whichever macros pass it on. So it is as reliable as the build helper.
+/// To fake it, somebody would have to write that file in the build script, give rustc a file whose
+/// path ends the same, or replace `ocaml_boxroot` by macros that pass on other text.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_promise {

@@ -1,5 +1,5 @@
 //! The compile errors for declarations that the function macros reject. Each macro skips correct
-//! declarations, and reports the first mistake.
+//! declarations and reports the first mistake.
 
 /// For [`ocaml_functions!`](crate::ocaml_functions!).
 #[doc(hidden)]

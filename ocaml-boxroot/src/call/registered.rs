@@ -10,11 +10,11 @@ use std::ffi::CString;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// Where an argument is: its name and that of the function.
+/// The place of an argument: its name, and the name of the function.
 #[derive(Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub &'a str);
 
-/// The error of the argument that follows these: it says in which argument of which function it is.
+/// The error of the argument that follows these. It names the argument and the function.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn argument_failed<const N: usize>(
     error: ConversionError,
@@ -27,9 +27,9 @@ pub fn argument_failed<const N: usize>(
 /// A value that OCaml registers under a name.
 pub struct Registered {
     name: &'static str,
-    /// The name that errors give it.
+    /// The name in error messages.
     shown: &'static str,
-    /// From `named_cell`; NULL until the name was found.
+    /// From `named_cell`; NULL until the name is found.
     cell: AtomicPtr<sys::Value>,
 }
 
@@ -39,7 +39,7 @@ impl Registered {
         Registered { name, shown, cell: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Where the value is: from `named_cell`.
+    /// The cell with the value, from `named_cell`.
     ///
     /// # Errors
     ///
@@ -66,7 +66,7 @@ impl Registered {
         error.of(format_args!("the function `{}`", self.shown))
     }
 
-    /// The copy of a result. An error says of which function the result is.
+    /// The copy of a result. The error names the function.
     #[inline(always)]
     fn result<R>(&self, copy: Result<R, ConversionError>) -> Result<R, CallError> {
         match copy {
@@ -79,7 +79,7 @@ impl Registered {
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](crate::CallError::NotRegistered); the value cannot be converted.
+    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the conversion of the value.
     ///
     /// # Safety
     ///
@@ -96,7 +96,7 @@ impl Registered {
         self.result(value.to_rust(lock))
     }
 
-    /// As [`Copies::call`], without the conversion of the result.
+    /// Like [`Copies::call`], without the conversion of the result.
     ///
     /// # Safety
     ///
@@ -120,9 +120,9 @@ impl Registered {
 }
 
 impl<const N: usize> Copies<'_, N> {
-    /// Calls a function with these arguments, with `()` if there are none. This is not a method of
-    /// `Registered`, whose caller would have to name `N`: before Rust 1.89, `_` does not stand for
-    /// a number.
+    /// Calls a function with these arguments, or with `()` if there are none. This is not a method
+    /// of `Registered`, because its caller would have to write `N`: `_` for a number needs Rust
+    /// 1.89.
     ///
     /// # Errors
     ///

@@ -8,18 +8,17 @@ use crate::{
 };
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 
-/// Elements that a sequence has still to give.
+/// The remaining elements of a sequence.
 struct Rest(Boxroot<OCamlList<OCamlAny>>);
 
 // SAFETY: a closure of OCaml gives the elements to OCaml, whose values may be used on any thread.
-// No other Rust code gets them from here.
+// No other Rust code gets them.
 unsafe impl Send for Rest {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Rest {}
 
 impl Rest {
-    /// The node of a sequence: the immediate 0, or a block of the first element and the other
-    /// sequence.
+    /// The node of a sequence: the immediate 0, or a block with the first element and the rest.
     fn node(&self, lock: &mut DomainLock) -> Result<Boxroot<OCamlAny>, ConversionError> {
         let Some((_, rest)) = self.0.get(lock).first_and_rest() else {
             return Boxroot::try_new(lock, Value::int(0).any());
@@ -30,8 +29,8 @@ impl Rest {
         };
         let rest = rest.as_any() as *const crate::RootRef<OCamlAny>;
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
-        // may run; it has not run since `first` was read. `rest` is the place of a live root. A
-        // node has the form of a list's cell.
+        // may run; it has not run since `first` was read. `rest` is the cell of a live root. A node
+        // has the layout of a list cell.
         let node = unsafe { Value::from_raw(ffi::obx_alloc_cons(first.raw(), rest.cast())) };
         Boxroot::try_new(lock, node)
     }
@@ -44,7 +43,7 @@ impl Rest {
     }
 }
 
-/// A sequence of the elements of a list. OCaml can read it again, on any thread.
+/// A sequence of the elements of a list. OCaml can read it many times, on any thread.
 fn sequence<'l, A>(
     elements: &(impl ToOCaml<OCamlList<A>> + ?Sized),
     lock: &'l mut DomainLock,
@@ -54,8 +53,8 @@ fn sequence<'l, A>(
     let list = unsafe { Value::from_raw(list.raw()) };
     let sequence = Rest(Boxroot::try_new(now, list)?).sequence(lock)?;
     let raw = sequence.into_value(lock).raw();
-    // SAFETY: a function of () that returns nodes is a sequence. Their elements are those of a list
-    // of A.
+    // SAFETY: a function of () that returns nodes is a sequence. The elements come from a list of
+    // A.
     Ok((unsafe { Value::from_raw(raw) }, lock))
 }
 
