@@ -11,26 +11,27 @@ use std::time::Duration;
 /// One use of the runtime (`ocaml_boxroot_sys::uses`). Invariant: while it exists,
 /// `Runtime::shutdown` fails.
 pub(crate) struct Use {
-    /// 1 for the outermost use of this thread, and one more for each use that it is nested in.
+    /// 1 for the outermost use of this thread, 2 for a use inside that one, and so on.
     pub(super) number: i32,
     _not_send: PhantomData<*mut ()>,
 }
 
 impl Use {
-    /// For a thread that holds the lock.
+    /// Begins a use on a thread that holds the lock.
     pub(super) fn new() -> Result<Use, AttachError> {
-        // SAFETY: OCaml knows this thread, which holds the lock; if it does not, in `read_if_held`,
-        // the use ends at once.
+        // SAFETY: OCaml knows this thread, because it holds the lock. If it does not, which can
+        // happen in `read_if_held`, the use ends at once.
         Use::begun(unsafe { uses::begin() })
     }
 
-    /// For a thread that takes the lock next. An error if it cannot, for instance because it holds
-    /// the lock already. Waits while another thread tries to shut the runtime down.
+    /// Begins a use on a thread that takes the lock next. Returns an error if the thread cannot
+    /// take it, for instance because it holds the lock already. Waits while another thread tries to
+    /// shut the runtime down.
     #[inline]
     pub(crate) fn to_lock() -> Result<Use, AttachError> {
         loop {
-            // SAFETY: no other use begins on this thread before it holds the lock, or ends this use
-            // because it cannot take it.
+            // SAFETY: this thread begins no other use until it holds the lock. If it cannot take
+            // the lock, it ends this use.
             match unsafe { uses::begin_to_lock() } {
                 Err(uses::Refused::Paused) => wait_a_moment(),
                 begun => return Use::begun(begun),
@@ -72,7 +73,7 @@ fn refusal(refused: uses::Refused) -> AttachError {
         uses::Refused::AlreadyHeld => AttachError::AlreadyHeld,
         uses::Refused::Ended => AttachError::ThreadNotRegistered,
         _ => match AttachError::last() {
-            // Boxroot has been set up since it refused the use.
+            // Boxroot was set up after it had refused the use.
             AttachError::LockNotHeld | AttachError::OutOfMemory => AttachError::NotReady,
             error => error,
         },
@@ -87,8 +88,7 @@ impl Drop for Use {
     }
 }
 
-/// Sets boxroot up, if that was not done yet. The preparations for threads that attach later come
-/// before.
+/// Sets boxroot up if that was not done yet. First prepares for threads that attach later.
 ///
 /// # Safety
 ///
@@ -135,8 +135,9 @@ impl Acquired {
         Acquired::with(Use::to_lock()?)
     }
 
-    /// [`new`](Acquired::new), also while another thread tries to shut the runtime down. For a
-    /// thread that does not hold the lock, while another thread has a use that waits for this.
+    /// Like [`new`](Acquired::new), but does not wait if another thread tries to shut the runtime
+    /// down. The caller does not hold the lock, and another thread has a use and waits for this
+    /// call.
     pub(crate) fn unpaused() -> Result<Acquired, AttachError> {
         Acquired::with(Use::new()?)
     }
@@ -175,7 +176,7 @@ mod tests {
     use super::*;
     use crate::DomainLock;
 
-    /// The library was set up between its refusal and the question for the reason.
+    /// The library is set up after it refuses the use and before it is asked for the reason.
     #[test]
     fn refused_before_a_start_that_is_over() {
         crate::Runtime::start().unwrap();

@@ -4,7 +4,7 @@ use crate::ffi;
 use std::ffi::c_void;
 use std::panic::{catch_unwind, resume_unwind, AssertUnwindSafe};
 
-/// Calls `f`. If an unwinder cannot follow the callers of `f`, it finds none.
+/// Calls `f`. If unwinders cannot follow the callers of `f`, hides the callers from them.
 ///
 /// # Safety
 ///
@@ -29,7 +29,7 @@ pub(crate) unsafe fn below_handlers<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 fn call_without_caller(mut f: &mut dyn FnMut()) {
     unsafe extern "C" fn call(f: *mut c_void) {
-        // SAFETY: this is the `f` of the caller below, who does not use it meanwhile.
+        // SAFETY: `f` is from the call below, which does not use it meanwhile.
         unsafe { (*f.cast::<&mut dyn FnMut()>())() }
     }
     // SAFETY: the C function calls `call` with this pointer, once.

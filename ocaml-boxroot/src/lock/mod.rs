@@ -1,4 +1,4 @@
-//! The token, and the holders of the lock.
+//! The token, and functions that take and release the lock.
 
 mod acquired;
 mod handlers;
@@ -29,8 +29,8 @@ pub(crate) use watchdog::{State, Watched};
 ///
 /// A token comes from [`attach`](DomainLock::attach) on a Rust thread, from
 /// [`export!`](crate::export!) or [`enter`](crate::raw::DomainLockExt::enter) in a function that
-/// OCaml calls, and from [`assume_held`](crate::raw::DomainLockExt::assume_held) if other code
-/// holds the lock. It is neither [`Send`] nor [`Sync`]:
+/// OCaml calls, and from [`assume_held`](crate::raw::DomainLockExt::assume_held) if other code took
+/// the lock. It is neither [`Send`] nor [`Sync`]:
 ///
 /// ```compile_fail
 /// # use ocaml_boxroot::DomainLock;
@@ -69,35 +69,35 @@ impl DomainLock {
     /// other token of this thread is used meanwhile.
     #[inline]
     unsafe fn new(_used: &Use) -> Result<DomainLock, AttachError> {
-        // SAFETY: the lock is held, and so on (caller).
+        // SAFETY: as for this function (caller).
         unsafe { Ok(DomainLock::of(token::attach().ok_or_else(AttachError::last)?)) }
     }
 
-    /// Waits for the lock, takes it, calls `f`, and releases the lock, even if `f` panics. The
-    /// result is that of `f`.
+    /// Waits for the lock, takes it, calls `f`, and releases the lock, even if `f` panics. Returns
+    /// the result of `f`.
     ///
-    /// The error is of any type that is made from an [`AttachError`]: the errors of this crate,
-    /// `Box<dyn Error>`, one of the program's with `From`. If there is a `?` both inside and
-    /// outside, the compiler asks for the type of the error. Make `f` a function, or write the
-    /// closure's type: `|lock| -> Result<_, Error> { … }`. For an `f` that cannot fail there is
+    /// The error may have any type that implements `From<AttachError>`: an error of this crate,
+    /// `Box<dyn Error>`, or your own. If you use `?` both inside the closure and after the call,
+    /// the compiler asks for the type of the error. Then make `f` a function, or write the
+    /// closure's type: `|lock| -> Result<_, Error> { … }`. If `f` cannot fail, use
     /// [`with`](DomainLock::with).
     ///
     /// Any thread may call this, including the one that started the runtime. On OCaml 5, Rust
     /// threads attach to the first domain. The first call on a thread registers the thread with
     /// OCaml. A thread does not wait for the lock when it ends: its registration stays, and the
     /// next new thread takes it over. Therefore OCaml's `Thread.self ()` may be the same for
-    /// threads that did not live at the same time. OCaml's signal handlers do not run here.
+    /// threads that did not live at the same time. `attach` does not run OCaml's signal handlers.
     ///
     /// While another thread is in [`Runtime::shutdown_within`](crate::Runtime::shutdown_within),
-    /// this waits for its end, unless it is called inside another `attach`.
+    /// `attach` waits until that call returns, unless it is nested in another `attach`.
     ///
     /// If `f` waits for another thread that may need OCaml, it should
     /// [`release`](DomainLock::release) the lock meanwhile.
     ///
     /// In thread-local destructors, and in C's `atexit` functions, std has already removed the
     /// thread's alternate signal stack, and OCaml 5 runs its code on stacks that are too small for
-    /// signal handlers. Programs that handle signals should not call OCaml there, or should block
-    /// the signals before.
+    /// signal handlers. Programs that handle signals should not call OCaml there, or should first
+    /// block the signals.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl DomainLock {
     /// or after another domain was made;
     /// [`SystemThreadsMissing`](crate::AttachError::SystemThreadsMissing) and
     /// [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered) if the thread cannot be
-    /// registered, the latter also if this was the thread of a domain that has ended;
+    /// registered, the second one also if this was the thread of a domain that has ended;
     /// [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
     ///
     /// # Examples
@@ -142,19 +142,20 @@ impl DomainLock {
         DomainLock::with(f)?
     }
 
-    /// [`attach`](DomainLock::attach), for an `f` that cannot fail, or whose result is not an error
-    /// of the caller's.
+    /// Like [`attach`](DomainLock::attach), but returns the result of `f` in an `Ok`. Use it if `f`
+    /// cannot fail, or to handle its errors separately.
     ///
     /// # Errors
     ///
-    /// As [`attach`](DomainLock::attach).
+    /// Those of [`attach`](DomainLock::attach) itself.
     #[cfg_attr(feature = "debug-checks", track_caller)]
     pub fn with<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
         let (_acquired, mut lock) = DomainLock::acquire()?;
         Ok(f(&mut lock))
     }
 
-    /// The lock, and a token for as long as it is held. Not generic, so that a program has it once.
+    /// Takes the lock, and returns it with a token. Not generic, so that programs contain it only
+    /// once.
     #[cfg_attr(feature = "debug-checks", track_caller)]
     fn acquire() -> Result<(Acquired, DomainLock), AttachError> {
         let acquired = Acquired::new()?;
@@ -164,16 +165,16 @@ impl DomainLock {
         Ok((acquired, lock))
     }
 
-    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and waits for it
-    /// afterwards, even if `f` panics. OCaml's signal handlers do not run here. A very short `f`
+    /// Releases the lock while `f` runs, so that other threads can run OCaml code, and takes it
+    /// again afterwards, even if `f` panics. Does not run OCaml's signal handlers. A very short `f`
     /// does not let waiting threads in; use OCaml's `Thread.yield` for that.
     ///
-    /// If `f` forks the process without the lock, the child is aborted when `f` returns, because it
-    /// cannot take the lock; do not start a daemon in `f`. Also aborts if `f` returns while an
-    /// [`attach`](DomainLock::attach) started inside it is still active, which stackful coroutines
-    /// can cause. A coroutine that waits in `f`, or in an `attach`, cannot resume in the
-    /// destructors of its thread's thread-specific keys (`pthread_key_create`), because OCaml has
-    /// unregistered the thread: the process ends with `SIGSEGV`.
+    /// If `f` forks the process without the lock, the child aborts when `f` returns, because it
+    /// cannot take the lock; do not daemonize in `f`. The process also aborts if `f` returns while
+    /// an [`attach`](DomainLock::attach) started inside it is still active, which stackful
+    /// coroutines can cause. Do not resume a coroutine that waits in `f`, or in an `attach`, in a
+    /// destructor of its thread's thread-specific keys (`pthread_key_create`): OCaml has
+    /// unregistered the thread, and the process ends with `SIGSEGV`.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};
@@ -201,29 +202,28 @@ impl DomainLock {
                 self.1.is_now(State::Waits);
                 // SAFETY: `release` gave up the lock on this thread, which OCaml still knows. All
                 // uses that began since have ended, so the thread does not hold the lock, and
-                // OCaml's state is that which `release` left.
+                // OCaml's state is as `release` left it.
                 unsafe { ffi::caml_leave_blocking_section() }
             }
         }
-        // Whose token is used has the innermost use: all uses that began since have ended, or
+        // This token belongs to the innermost use: all uses that began since have ended, or
         // `Reacquire` would have noticed.
         let used = uses::innermost();
         let watched = Watched::new(State::HasReleased);
-        // SAFETY: the token proves that the lock is held. It is borrowed mutably, so that the
-        // token, and values that live under it, are not used before `Reacquire` takes the lock
-        // again.
+        // SAFETY: the token proves that the lock is held. It is borrowed mutably, so neither the
+        // token nor values that live under it are used before `Reacquire` takes the lock again.
         unsafe { ffi::caml_enter_blocking_section_no_pending() }
         let _reacquire = Reacquire(used, watched);
         f()
     }
 
-    /// Whether this thread holds the lock of an OCaml domain. `false` after the runtime was shut
-    /// down, and on OCaml 4 before boxroot was set up.
+    /// Whether this thread holds the lock of an OCaml domain. Returns `false` after the runtime was
+    /// shut down, and on OCaml 4 before boxroot was set up.
     ///
     /// In the thread-local destructors of a thread that OCaml made, the result may be `true`
-    /// although the thread does not hold the lock. On OCaml 4, this concerns threads that
-    /// `Thread.create` made, if boxroot does not recognise the `Thread` module, or if memory was
-    /// short. On OCaml 5, it concerns threads that have run finalisers for a domain that waited.
+    /// although the thread does not hold the lock. On OCaml 4, this happens on `Thread.create`
+    /// threads if boxroot does not recognise the `Thread` module, or if memory was short. On OCaml
+    /// 5, it happens on threads that have run finalisers for a domain that was waiting.
     pub fn is_held() -> bool {
         sys::status() != sys::Status::ToreDown
             && matches!(sys::lock_state(), sys::LockState::Held | sys::LockState::Uncertain)
@@ -236,8 +236,8 @@ impl DomainLock {
         if !DomainLock::is_held() {
             return None;
         }
-        // A use of a calling frame is certain to hold the lock. Without one, `is_held` may be
-        // wrong: on OCaml 4, this may be a thread-local destructor of a thread that OCaml made.
+        // If a calling frame has a use, this thread certainly holds the lock. Otherwise `is_held`
+        // may be wrong, for instance in a thread-local destructor of a thread that OCaml 4 made.
         let used = Use::new().ok().filter(Use::is_nested)?;
         // SAFETY: the lock is held while `f` runs, because a shared token cannot release it. Other
         // tokens of this thread are in calling frames, which wait for `f`.
@@ -251,7 +251,7 @@ impl DomainLock {
     }
 }
 
-/// Aborts the process if a release cannot take the lock again.
+/// Aborts the process if `release` cannot take the lock again.
 #[cold]
 fn cannot_go_on() -> ! {
     let why = if uses::is_forked() {

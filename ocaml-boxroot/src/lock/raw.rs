@@ -1,4 +1,4 @@
-//! What is unsafe with a token.
+//! The unsafe functions of tokens.
 
 use super::{below_handlers, set_up, State, Use, Watched};
 use crate::call::enter::run;
@@ -13,17 +13,16 @@ use ocaml_boxroot_sys as sys;
 /// The unsafe functions of [`DomainLock`].
 pub trait DomainLockExt {
     /// The body of an `extern "C"` function that OCaml calls: calls `f` with a token. The caller
-    /// passes the result to `ocaml_boxroot_finish`, a C function of this crate, which raises it if
-    /// it is an exception, and else returns it. If `f` panics, or there can be no token (for the
-    /// errors of [`assume_held`](DomainLockExt::assume_held)), the result is the exception
-    /// `Failure` with the message. [`export!`](crate::export!) does all of this.
+    /// passes the result to `ocaml_boxroot_finish`, a C function of this crate, which raises the
+    /// result if it is an exception, and otherwise returns it. If `f` panics, or there can be no
+    /// token (see the errors of [`assume_held`](DomainLockExt::assume_held)), the result is the
+    /// exception `Failure` with the message. [`export!`](crate::export!) does all of this.
     ///
     /// # Safety
     ///
-    /// OCaml called this function, as an `external` without `[@@noalloc]`, and not as a finaliser
-    /// of a custom block; the result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or
-    /// an exception that is encoded as in the results of the `_exn` functions of OCaml's C
-    /// interface.
+    /// OCaml called the caller as an `external` without `[@@noalloc]`, and not as a finaliser of a
+    /// custom block. The result goes to `ocaml_boxroot_finish`. `f` returns a valid value, or an
+    /// exception with the encoding of the `_exn` functions of OCaml's C interface.
     ///
     /// # Examples
     ///
@@ -38,7 +37,7 @@ pub trait DomainLockExt {
     /// /// `external next : int -> int = "example_next"`
     /// #[no_mangle]
     /// unsafe extern "C" fn example_next(n: raw::Value) -> raw::Value {
-    ///     // SAFETY: OCaml calls, with an `int`; the result goes to `ocaml_boxroot_finish`.
+    ///     // SAFETY: OCaml calls this with an `int`; the result goes to `ocaml_boxroot_finish`.
     ///     unsafe {
     ///         let result = DomainLock::enter(|_lock| {
     ///             let n: Value<OCamlInt> = Value::from_raw(n);
@@ -59,24 +58,24 @@ pub trait DomainLockExt {
     ///
     /// [`TornDown`](crate::AttachError::TornDown), [`Forked`](crate::AttachError::Forked),
     /// [`OutOfMemory`](crate::AttachError::OutOfMemory) and
-    /// [`Invalid`](crate::AttachError::Invalid), as [`attach`](DomainLock::attach).
+    /// [`Invalid`](crate::AttachError::Invalid), as for [`attach`](DomainLock::attach).
     ///
     /// # Safety
     ///
-    /// This thread holds the lock of its domain, and a collection may run here: the call is not
-    /// made inside a collection, that is, in a finaliser of a custom block, in a root scan, or in
-    /// another hook of the collector; not in the other operations of a custom block (comparison,
-    /// hash, marshalling); not below an `external` with `[@@noalloc]`, where OCaml's code keeps the
-    /// heap's state in registers; and not in a handler of C's signals. No other token of this
-    /// thread is used before `f` returns. No [`Value`](crate::Value) and no raw value that was
-    /// obtained before is used afterwards, because the collector may have moved it. Code that does
-    /// not know its callers, such as a `drop` or a method of a trait, cannot promise this for them.
+    /// This thread holds the lock of its domain, and a collection may run here. Therefore do not
+    /// call this inside a collection, that is, in a finaliser of a custom block, a root scan, or
+    /// another hook of the collector; in the other operations of a custom block (comparison, hash,
+    /// marshalling); below an `external` with `[@@noalloc]`, where OCaml code keeps the heap's
+    /// state in registers; or in a C signal handler. No other token of this thread is used before
+    /// `f` returns. No [`Value`](crate::Value) or raw value obtained before this call is used after
+    /// it, because the collector may have moved it. Code that does not know its callers, such as a
+    /// `drop` or a trait method, cannot promise this.
     #[cfg_attr(feature = "debug-checks", track_caller)]
     unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError>;
 
-    /// Roots the value that OCaml code registered with `Callback.register name`. `None` if there is
-    /// none. For functions, [`ocaml_functions!`](crate::ocaml_functions!) does this. The collector
-    /// may run.
+    /// Roots the value that OCaml code registered with `Callback.register name`. Returns `None` if
+    /// there is none. For functions, use [`ocaml_functions!`](crate::ocaml_functions!). May run the
+    /// collector.
     ///
     /// # Safety
     ///
@@ -134,9 +133,9 @@ pub trait DomainLockExt {
         f: impl FnOnce() -> sys::Value,
     ) -> (Value<'l, T>, &'l DomainLock);
 
-    /// A new block with these fields. The tag is 0 for a tuple or a record; for a constructor with
-    /// arguments it is the constructor's number, counted from 0 among those with arguments. The
-    /// collector may run.
+    /// Allocates a block with these fields. The tag is 0 for a tuple or a record; for a constructor
+    /// with arguments it is the constructor's number, counted from 0 among the constructors with
+    /// arguments. May run the collector.
     ///
     /// ```
     /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -155,8 +154,8 @@ pub trait DomainLockExt {
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if the tag is not a constructor's,
-    /// that is, larger than 243 (on OCaml 4, 245);
+    /// [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if the tag is not that of a
+    /// constructor, that is, larger than 243 (on OCaml 4, 245);
     /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     ///
     /// # Safety

@@ -7,14 +7,14 @@ use std::sync::{
 };
 use std::thread::{self, JoinHandle, ScopedJoinHandle};
 
-/// Mutexes that are locked under OCaml's lock.
+/// Mutexes in code that holds OCaml's lock.
 ///
-/// A thread that waits for a mutex under OCaml's lock waits forever if the thread that holds the
-/// mutex needs that lock. On OCaml 5 this also happens if that thread is in another domain and
-/// needs a garbage collection, because a collection waits for all domains. If a thread that may
-/// need OCaml's lock ever holds a mutex, all threads should wait for that mutex with OCaml's lock
-/// released. The methods of these traits count too: they return holding the mutex, and then
-/// reacquire OCaml's lock.
+/// If a thread holds OCaml's lock and waits for a mutex whose owner needs that lock, both wait
+/// forever. On OCaml 5 this also happens if the owner is in another domain and needs a garbage
+/// collection, because a collection waits for all domains. So if an owner of a mutex may need
+/// OCaml's lock, every thread should release OCaml's lock while it waits for the mutex. This
+/// includes all mutexes that are locked with these methods, which take OCaml's lock again while
+/// they hold the mutex.
 ///
 /// ```
 /// use ocaml_boxroot::sync::MutexExt;
@@ -34,7 +34,7 @@ pub trait MutexExt<T: ?Sized> {
     fn lock_released(&self, lock: &mut DomainLock) -> LockResult<MutexGuard<'_, T>>;
 }
 
-/// The guard, if `tried` got it; else waits for it with OCaml's lock released.
+/// Returns the guard in `tried`, or waits for one with OCaml's lock released.
 fn or_wait_released<G>(
     lock: &mut DomainLock,
     tried: TryLockResult<G>,
@@ -53,7 +53,7 @@ impl<T: ?Sized> MutexExt<T> for Mutex<T> {
     }
 }
 
-/// Readers and writers under OCaml's lock; see [`MutexExt`].
+/// Reader-writer locks in code that holds OCaml's lock; see [`MutexExt`].
 ///
 /// # Examples
 ///
@@ -85,9 +85,9 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
     }
 }
 
-/// Values that are initialised once, under OCaml's lock; see [`MutexExt`]. Do not use a
-/// [`LazyLock`](std::sync::LazyLock) whose initialiser uses OCaml: the initialiser has no token, so
-/// it panics if a calling frame has one, and may hang if none has.
+/// Values that are initialised once, in code that holds OCaml's lock; see [`MutexExt`]. Do not use
+/// OCaml in the initialiser of a [`LazyLock`](std::sync::LazyLock): it has no token, so it panics
+/// if a calling frame has one, and may hang otherwise.
 ///
 /// # Examples
 ///
@@ -104,8 +104,8 @@ impl<T: ?Sized> RwLockExt<T> for RwLock<T> {
 /// # Ok(()) });
 /// ```
 pub trait OnceLockExt<T> {
-    /// [`OnceLock::get_or_init`], but `make` runs under OCaml's lock, and other threads wait for it
-    /// with OCaml's lock released.
+    /// Like [`OnceLock::get_or_init`], but `make` runs under OCaml's lock, and other threads wait
+    /// for it with OCaml's lock released.
     ///
     /// # Panics
     ///

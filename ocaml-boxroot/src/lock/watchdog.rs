@@ -1,9 +1,9 @@
-//! Under the feature `debug-checks`: a thread that reports threads that have waited for OCaml's
-//! lock for seconds, with the places of the waits and of the threads that hold the lock. The
-//! reporting thread never uses OCaml itself, and handles no signals.
+//! The watchdog of the feature `debug-checks`. This thread reports threads that have waited for
+//! OCaml's lock for seconds, with the locations of the waits and of the threads that hold the lock.
+//! The watchdog never uses OCaml itself, and handles no signals.
 //!
-//! It does not see OCaml or C code that holds the lock, nor a thread that waits for a mutex under
-//! the lock while another domain waits for a collection.
+//! It does not see OCaml or C code that holds the lock. Nor does it see a thread that waits for a
+//! mutex under the lock while another domain waits for a collection.
 
 /// A thread's relation to OCaml's lock.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub(crate) enum State {
 
 #[cfg(not(feature = "debug-checks"))]
 mod record {
-    /// Nothing is on record.
+    /// Without the feature, nothing is recorded.
     pub(crate) struct Watched;
 
     impl Watched {
@@ -41,7 +41,7 @@ mod record {
     use std::thread;
     use std::time::{Duration, Instant};
 
-    /// A wait is reported when it has taken this long. The watchdog looks for waits as often.
+    /// The watchdog reports waits that have taken `LONG`, and looks for them every `OFTEN`.
     const LONG: Duration = Duration::from_secs(3);
     const OFTEN: Duration = Duration::from_secs(1);
 
@@ -54,7 +54,7 @@ mod record {
         is_reported: bool,
     }
 
-    /// The system's name for a thread.
+    /// The number and the name that the system gives a thread.
     #[derive(PartialEq, Eq)]
     struct Name {
         number: u64,
@@ -86,27 +86,28 @@ mod record {
 
     #[derive(Default)]
     struct Entries {
-        /// The last entry of a thread is its state now.
+        /// The last entry of a thread is its current state.
         all: Vec<Entry>,
-        /// Whether a watchdog looks at them. It ends when there are none, so it keeps no process
+        /// Whether a watchdog is running. It ends when there are no entries, so it keeps no process
         /// alive.
         has_watchdog: bool,
     }
 
     impl Table {
-        /// The table of this process. After a fork, the child has a new one, because another thread
-        /// may have locked the old one, and its own watchdog.
+        /// The table of this process. After a fork, the child gets a new table, because another
+        /// thread may have locked the old one; it also gets its own watchdog.
         fn get() -> &'static Table {
             static TABLE: AtomicPtr<Table> = AtomicPtr::new(std::ptr::null_mut());
             let old = TABLE.load(Ordering::Acquire);
-            // SAFETY: a table is never freed, and not changed but for the mutex.
+            // SAFETY: a table is never freed, and changes only under its mutex.
             match unsafe { old.as_ref() } {
                 Some(table) if !table.generation.is_over() => return table,
                 _ => {}
             }
             let new = Table { generation: Generation::now(), watched: Mutex::default() };
             let new = Box::into_raw(Box::new(new));
-            // SAFETY: `new` was made from a box, and no table is freed once others know it.
+            // SAFETY: `new` was made from a box, and a table is never freed once other threads can
+            // see it.
             unsafe {
                 match TABLE.compare_exchange(old, new, Ordering::AcqRel, Ordering::Acquire) {
                     Ok(_) => &*new,
@@ -127,7 +128,7 @@ mod record {
             entries.all.push(entry);
             if !entries.has_watchdog {
                 let watchdog = thread::Builder::new().name("boxroot-watchdog".to_string());
-                // Without memory for a thread, nothing is reported.
+                // If the thread cannot be started, nothing is reported.
                 entries.has_watchdog = watchdog.spawn(|| self.watch()).is_ok();
             }
         }
@@ -199,8 +200,8 @@ mod record {
             Watched(number)
         }
 
-        /// Records that the thread does something else now. After a fork, the entry may be in the
-        /// table of the parent alone; then nothing is recorded.
+        /// Records the thread's new state. After a fork, the entry may be in the parent's table
+        /// only; then nothing is recorded.
         pub(crate) fn is_now(&self, state: State) {
             if let Some(entry) = Table::get().entries().all.iter_mut().find(|e| e.number == self.0)
             {
