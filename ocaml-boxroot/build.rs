@@ -1,5 +1,5 @@
-//! Compiles `src/c/obx.c`, against the OCaml that `ocaml-boxroot-sys` found. Without OCaml
-//! (docs.rs) there is nothing to do.
+//! Compiles `src/c/obx.c`, against the OCaml that `ocaml-boxroot-sys` found. Does nothing without
+//! OCaml (on docs.rs).
 
 use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};
 
@@ -25,7 +25,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     // For OCaml::find in build scripts of packages that depend on this one.
     println!("cargo:ocaml_version={version}");
-    // Tells build scripts that want to link a runtime that there is one already.
+    // Tells build scripts that would link a runtime that one is already linked.
     if env::var_os("DEP_OCAML_BOXROOT_RUNTIME").is_some() {
         println!("cargo:runtime=1");
     }
@@ -35,12 +35,12 @@ fn build() -> Result<(), Box<dyn Error>> {
         compiler.include(include);
     }
     if env::var("DEBUG").is_ok_and(|debug| debug == "true") {
-        compiler.flag("-g1"); // lines without variables: the compiler takes less time
+        compiler.flag("-g1"); // line numbers without variables, which compile faster
     }
     if env::var_os("CARGO_FEATURE_DEBUG_CHECKS").is_some() {
         compiler.define("OBX_DEBUG_CHECKS", None);
     }
-    // The name of an object is the first thing that users see if they link no runtime
+    // The name of an object file is the first thing that users see if they link no runtime
     // (build/main.rs of ocaml-boxroot-sys).
     let prefix = env::var("DEP_OCAML_BOXROOT_OBJECT_PREFIX").unwrap_or_default();
     let source = env::current_dir()?.join("src/c/obx.c");

@@ -22,11 +22,11 @@ use std::time::{Duration, Instant};
 /// An OCaml runtime embedded in this program. Any thread uses it through
 /// [`DomainLock::attach`](crate::DomainLock::attach).
 ///
-/// A process can start one runtime, once. A `Runtime` is the right to shut it down, and owns
-/// nothing: if it is dropped or forgotten, OCaml stays up until the process ends, and OCaml's
-/// `at_exit` functions do not run. One of them flushes OCaml's buffers, so the output of
-/// `print_string` may be lost. A program whose OCaml code prints, or has `at_exit` functions,
-/// should therefore call [`shutdown`](Runtime::shutdown) at its end, or begin with
+/// A process can start one runtime, once. A `Runtime` is only the right to shut it down: if it is
+/// dropped or forgotten, OCaml stays up until the process ends, and OCaml's `at_exit` functions do
+/// not run. One of them flushes OCaml's buffers, so the output of `print_string` may be lost. A
+/// program whose OCaml code prints, or has `at_exit` functions, should therefore call
+/// [`shutdown`](Runtime::shutdown) at its end, or begin with
 /// [`shutdown_on_drop`](Runtime::shutdown_on_drop).
 ///
 /// # Examples
@@ -53,7 +53,7 @@ static SHARED: Runtime = Runtime(());
 
 impl Runtime {
     /// Starts the runtime and releases OCaml's lock. Starting initialises the OCaml modules that
-    /// are linked into the program. OCaml sees a program without arguments; see
+    /// are linked into the program. OCaml sees no program arguments; to pass some, use a
     /// [`builder`](Runtime::builder).
     ///
     /// The thread that calls this may end before the runtime is shut down. If the OCaml program
@@ -62,38 +62,38 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) the second time, in a program that
-    /// OCaml started, and if OCaml is bytecode, which OCaml starts;
-    /// [`Exception`](crate::StartError::Exception) if a module raised an exception: the modules
-    /// that were initialised before can be used, but their unflushed output is lost, because
-    /// nothing shuts this runtime down; [`StackTooSmall`](crate::StartError::StackTooSmall) on a
-    /// thread with less than 320 KiB of stack left;
-    /// [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
+    /// [`AlreadyStarted`](crate::StartError::AlreadyStarted) on a second call, in a program that
+    /// OCaml started, and in bytecode programs, which OCaml starts itself;
+    /// [`Exception`](crate::StartError::Exception) if a module raised an exception (the modules
+    /// initialised before it can be used, but their unflushed output is lost, because nothing shuts
+    /// this runtime down); [`StackTooSmall`](crate::StartError::StackTooSmall) on a thread with
+    /// less than 320 KiB of stack left; [`OutOfMemory`](crate::AttachError::OutOfMemory);
+    /// [`Invalid`](crate::AttachError::Invalid).
     #[doc(alias("caml_startup", "caml_main"))]
     pub fn start() -> Result<Runtime, StartError> {
         Runtime::builder().start()
     }
 
-    /// A builder that starts the runtime with settings.
+    /// Returns a builder, which starts the runtime with settings.
     pub fn builder() -> Builder {
         Builder { arguments: vec!["ocaml-boxroot".into()] }
     }
 
-    /// The runtime of this process, which is started if it was not started yet. For libraries, and
+    /// Returns the runtime of this process, and starts it if necessary. This is for libraries, and
     /// for tests, which share a process. The result cannot be used to shut the runtime down. If
     /// another thread is starting the runtime, waits until threads can attach, or until that start
     /// has failed.
     ///
     /// # Errors
     ///
-    /// As [`start`](Runtime::start); if an earlier start failed when OCaml initialised its modules,
-    /// or afterwards, its error again. [`Starting`](crate::StartError::Starting) on the thread that
-    /// is starting OCaml, as long as OCaml has not called a function that
+    /// Those of [`start`](Runtime::start). If an earlier start failed while OCaml initialised its
+    /// modules, or later, returns its error again. [`Starting`](crate::StartError::Starting) on the
+    /// thread that is starting OCaml, as long as OCaml has not called a function that
     /// [`export!`](crate::export!) defined; [`NotReady`](crate::AttachError::NotReady) in a program
     /// that OCaml started, as long as OCaml has not called such a function;
     /// [`TornDown`](crate::AttachError::TornDown) after the runtime was shut down;
-    /// [`Forked`](crate::AttachError::Forked) in the child of a fork that was made while another
-    /// thread was starting OCaml, and before threads could attach.
+    /// [`Forked`](crate::AttachError::Forked) in the child of a fork, if another thread was
+    /// starting OCaml at the time of the fork, and threads could not attach yet.
     pub fn get_or_start() -> Result<&'static Runtime, StartError> {
         let mut state = state();
         loop {
@@ -123,50 +123,49 @@ impl Runtime {
     }
 
     /// Shuts the runtime down: waits for the lock, runs OCaml's `at_exit` functions, and never
-    /// gives the lock back. Any thread may do so. Live [`Boxroot`](crate::Boxroot)s may still be
-    /// dropped, on any thread. The process keeps the OCaml heap until it ends, because threads that
-    /// OCaml code made may still use it.
+    /// releases the lock again. Any thread may call this. Live [`Boxroot`](crate::Boxroot)s may
+    /// still be dropped, on any thread. The process keeps the OCaml heap until it ends, because
+    /// threads that OCaml code made may still use it.
     ///
-    /// Shared libraries (`cdylib`) that also contain this crate have their own count of users,
-    /// which this function does not see. Their threads must not use OCaml any more.
+    /// This function does not see how other shared libraries (`cdylib`) that contain this crate use
+    /// the runtime. Their threads must not use OCaml any more.
     ///
     /// While the `at_exit` functions run, other Rust threads cannot attach any more
     /// ([`TornDown`](crate::AttachError::TornDown)). The `at_exit` functions can still call Rust
     /// functions, and so can OCaml's other threads, for which the `at_exit` functions may wait.
-    /// Afterwards OCaml's threads block on the lock forever, including those that an `at_exit`
-    /// function left in a Rust function; a mutex that such a function locked stays locked. Domains
-    /// spawned but not joined by `at_exit` functions block at their next collection. There a new
-    /// call of Rust fails with the exception `Failure`; in a call that began earlier, operations
-    /// that need memory fail as after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a
-    /// panic that says so).
+    /// Afterwards OCaml's threads block on the lock forever, including those that are in a Rust
+    /// function; a mutex that such a function has locked stays locked. Domains spawned but not
+    /// joined by `at_exit` functions block at their next collection. Until then, their new calls of
+    /// Rust fail with the exception `Failure`; in a call that began earlier, operations that need
+    /// memory fail as after a shutdown ([`TornDown`](crate::AttachError::TornDown), or a panic that
+    /// says so).
     ///
     /// # Errors
     ///
-    /// [`Busy`](crate::ShutdownError::Busy) while other threads are attached, wait for the lock, or
-    /// are in functions that OCaml called, while other domains run, and in a
-    /// [`release`](crate::DomainLock::release) on this thread.
+    /// [`Busy`](crate::ShutdownError::Busy) if other threads are attached, wait for the lock, or
+    /// are in functions that OCaml called; if other domains run; or if this thread is in a
+    /// [`release`](crate::DomainLock::release).
     /// [`StackTooSmall`](crate::ShutdownError::StackTooSmall) on a thread with less than 320 KiB of
     /// stack left. The other errors are those of [`DomainLock::attach`](crate::DomainLock::attach),
     /// such as [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock. The
-    /// [`Busy`] that is returned holds the error and the runtime, which is intact. If threads
-    /// attach again and again, repeated tries do not help: at each moment one of them uses OCaml,
-    /// or waits for the lock. See [`shutdown_within`](Runtime::shutdown_within).
+    /// returned [`Busy`] holds the error and the runtime, which is intact. If other threads attach
+    /// in a loop, trying again does not help, because one of them always uses OCaml or waits for
+    /// the lock. Then use [`shutdown_within`](Runtime::shutdown_within).
     pub fn shutdown(self) -> Result<(), Busy> {
         shut_down().map_err(|error| Busy { error, runtime: self })
     }
 
-    /// Like [`shutdown`](Runtime::shutdown), but waits until nothing uses the runtime, at most for
-    /// `limit`. Meanwhile threads that want to [`attach`](crate::DomainLock::attach), and are not
-    /// inside another `attach`, also wait. Afterwards they go on if this fails; otherwise their
-    /// `attach` returns [`TornDown`](crate::AttachError::TornDown).
+    /// Like [`shutdown`](Runtime::shutdown), but first waits until nothing uses the runtime, at
+    /// most for `limit`. Meanwhile threads that call [`attach`](crate::DomainLock::attach) also
+    /// wait, unless the call is nested in another `attach`. If the shutdown fails, they continue;
+    /// otherwise their `attach` returns [`TornDown`](crate::AttachError::TornDown).
     ///
-    /// Threads that attach in a loop do not keep this from succeeding, as they do with `shutdown`.
-    /// But if a thread, in a [`release`](crate::DomainLock::release), waits for another one that
-    /// must attach first, both wait until the limit; without a limit ([`Duration::MAX`]) they would
-    /// wait forever.
+    /// Unlike `shutdown`, this succeeds even if other threads attach in a loop. But if a thread
+    /// waits, in a [`release`](crate::DomainLock::release), for another thread that must attach
+    /// first, both wait until the limit, or forever if the limit is [`Duration::MAX`].
     ///
-    /// OCaml code that runs after the last other use, in threads of `Thread.create`, may take
-    /// longer than the limit to give the lock up, and so may the `at_exit` functions.
+    /// The limit does not cover the wait for OCaml code of `Thread.create` threads that keeps the
+    /// lock, nor the time that the `at_exit` functions take.
     ///
     /// # Errors
     ///
@@ -193,16 +192,16 @@ impl Runtime {
         shut_down_within(limit).map_err(|error| Busy { error, runtime: self })
     }
 
-    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, even by `?`
-    /// or a panic, but not by [`std::process::exit`], which drops nothing. If the runtime cannot be
-    /// shut down, the drop writes the error of [`shutdown`](Runtime::shutdown) to standard error,
-    /// and OCaml stays up. Like `shutdown`, the drop waits for the lock.
+    /// Shuts the runtime down when the result is dropped, usually at the end of `main`, even if
+    /// `main` ends with `?` or a panic. It is not dropped by [`std::process::exit`]. If the runtime
+    /// cannot be shut down, the drop writes the error of [`shutdown`](Runtime::shutdown) to
+    /// standard error, and OCaml stays up. Like `shutdown`, the drop waits for the lock.
     pub fn shutdown_on_drop(self) -> ShutdownOnDrop {
         ShutdownOnDrop(self)
     }
 }
 
-/// Shuts the runtime down when it is dropped: [`Runtime::shutdown_on_drop`].
+/// Shuts the runtime down when it is dropped; from [`Runtime::shutdown_on_drop`].
 #[derive(Debug)]
 #[must_use = "the runtime is shut down when this is dropped: bind it to a variable that lives to the end, such as `_runtime`"]
 pub struct ShutdownOnDrop(Runtime);
@@ -234,7 +233,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// The strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
+    /// Sets the strings that OCaml sees as `Sys.argv`. The first one is the name of the program.
     pub fn args<S: Into<OsString>>(mut self, arguments: impl IntoIterator<Item = S>) -> Self {
         self.arguments = arguments.into_iter().map(Into::into).collect();
         self
@@ -244,7 +243,7 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::start`], and [`NulInArgument`](crate::StartError::NulInArgument) if an
+    /// Those of [`Runtime::start`], and [`NulInArgument`](crate::StartError::NulInArgument) if an
     /// argument contains a NUL.
     pub fn start(self) -> Result<Runtime, StartError> {
         self.start_in(state())
@@ -282,7 +281,7 @@ impl Builder {
 }
 
 /// Whether the stack is large enough for OCaml code. A call of an OCaml function checks this by
-/// itself; a start and a shutdown do not.
+/// itself; starting and shutting down do not.
 fn has_stack() -> bool {
     // SAFETY: the function has no precondition.
     unsafe { ffi::obx_has_stack_for_ocaml() != 0 }
@@ -293,7 +292,7 @@ fn has_stack() -> bool {
 /// # Safety
 ///
 /// This is the first call in this process, and OCaml was not started. `arguments` are C strings,
-/// and NULL at the end.
+/// followed by NULL.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartError> {
     // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, even if a
     // module raised. The exception is live while it is described, because nothing was allocated
@@ -322,7 +321,7 @@ fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
     // SAFETY: a process has one `Runtime` that can be shut down, so nobody else pauses uses.
     let _pause = unsafe { sys::uses::pause() };
     loop {
-        // The lock may be taken for long while others have uses.
+        // While others have uses, they may hold the lock for a long time.
         let error = match sys::uses::of_others() {
             0 => match shut_down() {
                 Err(error @ ShutdownError::Busy(_)) => error,
@@ -333,12 +332,12 @@ fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
         if end.is_some_and(|end| Instant::now() >= end) {
             return Err(error);
         }
-        thread::sleep(Duration::from_millis(1)); // the end of a use tells nobody
+        thread::sleep(Duration::from_millis(1)); // the end of a use sends no notification
     }
 }
 
-/// How long the end of idle workers of pools may take. Without threads that OCaml code made in
-/// their domains, it takes less than a millisecond. A worker with such threads stays, as do the
+/// How long a shutdown waits for idle workers of pools to end. This takes less than a millisecond,
+/// unless OCaml code made threads in their domains. A worker with such threads stays, as do the
 /// threads.
 const WORKERS_MAY_TAKE: Duration = Duration::from_secs(1);
 
@@ -365,17 +364,17 @@ fn shut_down() -> Result<(), ShutdownError> {
         };
         Err(ShutdownError::Busy(by))
     })?;
-    // Neither is given back: the lock goes down with the runtime, and the use stays for `at_exit`
-    // functions, which may call exported functions. So may OCaml code of other threads and domains,
-    // while these functions wait.
+    // The lock and the use are never released. The use is for `at_exit` functions that call
+    // exported functions, and for other threads and domains whose OCaml code does so while
+    // `at_exit` functions wait.
     std::mem::forget(acquired);
     // SAFETY: this thread holds the lock, and has no token.
     unsafe { workers.wait_until(Instant::now() + WORKERS_MAY_TAKE) };
     #[cfg(feature = "debug-checks")]
     ffi::report(&sys::leak_report());
-    // SAFETY: this thread holds the lock, and has no token. Without another domain, no root is read
-    // after `boxroot_teardown`, and no collector runs: threads that have a token, because OCaml
-    // called them meanwhile, have released the lock, and never get it back. With another domain, no
+    // SAFETY: this thread holds the lock, and has no token. Without other domains, no root is read
+    // and no collector runs after `boxroot_teardown`: other threads with a token, which OCaml
+    // called meanwhile, have released the lock and never get it back. With other domains, no
     // collection ends after `close`, because it would need this thread.
     unsafe {
         ffi::obx_shut_down();
@@ -383,8 +382,7 @@ fn shut_down() -> Result<(), ShutdownError> {
             sys::boxroot_teardown();
             sys::uses::runtime_gone();
         } else {
-            // An `at_exit` function has made a domain, and did not wait for it; or a pool's worker
-            // has not ended.
+            // An `at_exit` function has left a domain running, or a worker of a pool has not ended.
             sys::uses::close();
         }
     }
@@ -402,7 +400,7 @@ fn shut_down() -> Result<(), ShutdownError> {
 /// let runtime = Runtime::start()?;
 /// let busy = DomainLock::with(|_lock| runtime.shutdown().unwrap_err())?;
 /// assert_eq!(busy.error, AttachError::AlreadyHeld.into());
-/// busy.runtime.shutdown()?; // here, nothing uses it
+/// busy.runtime.shutdown()?; // now nothing uses it
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Busy {
@@ -426,7 +424,7 @@ impl fmt::Display for Busy {
 
 impl std::error::Error for Busy {}
 
-/// The runtime in the [`Busy`] is lost, and cannot be shut down afterwards.
+/// The conversion drops the runtime, which cannot be shut down afterwards.
 impl From<Busy> for Error {
     fn from(busy: Busy) -> Error {
         Error::Shutdown(busy.error)

@@ -9,7 +9,7 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::thread::ThreadId;
 
-/// Whether this process has started its runtime by `Runtime`.
+/// Whether this process has started its runtime through `Runtime`.
 pub(super) enum State {
     NotStarted,
     /// This thread is starting the runtime, in the process of this generation.
@@ -19,7 +19,7 @@ pub(super) enum State {
 }
 
 /// The state; null at first. A state is never freed (a process has at most three) and never
-/// changed, so it is whole in the child of a fork, no matter what another thread was doing.
+/// changed, so the child of a fork sees a complete one, whatever other threads were doing.
 static STATE: AtomicPtr<State> = AtomicPtr::new(null_mut());
 
 /// Holds the mutex in `../c/runtime.c`, and with it the state.
@@ -36,7 +36,7 @@ impl StateGuard {
         STATE.store(Box::into_raw(Box::new(state)), Ordering::Release);
     }
 
-    /// Waits for a while, in which the state may change.
+    /// Releases the mutex for a moment, so that the state can change.
     pub(super) fn wait(&mut self) {
         // SAFETY: this thread holds the mutex.
         unsafe { ffi::obx_wait_for_state() }
