@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of the OCaml heap: allocating and reading them takes macros of the OCaml headers. Nothing
+/* Allocates and reads values of the OCaml heap, which needs macros of the OCaml headers. Nothing
    here raises. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
@@ -75,8 +75,8 @@ int obx_kind(value v, size_t *size) {
   return has_header(v) ? Tag_val(v) : Abstract_tag;
 }
 
-/* A block that the caller initialises before the GC may run again, or 0 if out of memory. May run
-   the GC. */
+/* A block that the caller must initialise before the GC may run again, or 0 if out of memory. May
+   run the GC. */
 static value alloc_uninitialised(size_t size, tag_t tag) {
   if (size == 0) return Atom(tag);
   if (size <= Max_young_wosize) return caml_alloc_small(size, tag);
@@ -129,8 +129,8 @@ int const obx_float_arrays_are_flat = 1;
 int const obx_float_arrays_are_flat = 0;
 #endif
 
-/* A block of so many floats in the flat form of arrays and records, or 0 if out of memory. Its
-   numbers are any. May run the GC. */
+/* A block of `length` uninitialised floats, in the flat form of arrays and records, or 0 if out of
+   memory. May run the GC. */
 value obx_alloc_flat_array(size_t length) {
   if (length == 0) return Atom(0);
   if (length > Max_wosize / Double_wosize) return 0;
@@ -141,12 +141,12 @@ value obx_alloc_flat_array(size_t length) {
 
 /* ---- custom blocks ---- */
 
-#if OCAML_VERSION < 50300 /* <caml/custom.h> has it */
+#if OCAML_VERSION < 50300 /* <caml/custom.h> declares it since 5.3 */
 extern uintnat caml_custom_major_ratio;
 #endif
 extern uintnat caml_custom_minor_max_bsz; /* declared in no header */
 
-/* How much memory of custom blocks makes for a whole cycle: as in OCaml's custom.c. */
+/* How much memory of custom blocks causes a whole GC cycle, as in OCaml's custom.c. */
 static mlsize_t max_memory(void) {
 #if OCAML_VERSION >= 50000
   return caml_heap_size(Caml_state->shared_heap) / 150 * caml_custom_major_ratio;
@@ -159,7 +159,8 @@ void obx_count_memory(size_t memory) { caml_adjust_gc_speed(memory, max_memory()
 
 value obx_alloc_custom(struct custom_operations const *operations, size_t size, size_t memory) {
 #if OCAML_VERSION >= 50000
-  /* From OCaml 5.3 on, the runtime takes such blocks from the major heap, and raises. */
+  /* Since OCaml 5.3, caml_alloc_custom_mem allocates such blocks in the major heap, and may
+     raise. */
   if (memory > caml_custom_minor_max_bsz) {
     value block = caml_alloc_shr_noexc(1 + (size + sizeof(value) - 1) / sizeof(value), Custom_tag);
     if (block == 0) return 0;

@@ -16,12 +16,12 @@
 /* Whether OCaml records backtraces. Needs the lock. */
 intnat obx_records_backtraces(void) { return Caml_state->backtrace_active; }
 
-/* How many slots the backtrace has of this exception, which a callback has just returned, and where
-   they are until OCaml code runs. Needs the lock. None in bytecode, which reads the text of a slot
-   from the program's file into OCaml's heap. */
+/* The number of slots in the backtrace of this exception, which a callback has just returned.
+   `*slots` is valid until OCaml code runs. Needs the lock. Returns 0 in bytecode, which reads the
+   text of a slot from the program's file into OCaml's heap. */
 size_t obx_backtrace(value exception, backtrace_slot const **slots) {
   if (obx_in_bytecode()) return 0;
-  /* After raise_notrace, it is the backtrace of another exception, or of an earlier raise of this
+  /* After raise_notrace, this is the backtrace of another exception, or of an earlier raise of this
      one. */
   if (Caml_state->backtrace_last_exn != exception || Caml_state->backtrace_buffer == NULL) return 0;
   *slots = Caml_state->backtrace_buffer;
@@ -29,11 +29,11 @@ size_t obx_backtrace(value exception, backtrace_slot const **slots) {
   return count < BACKTRACE_BUFFER_SIZE ? (size_t)count : BACKTRACE_BUFFER_SIZE;
 }
 
-/* A line as those of Printexc. */
+/* Prints a line like those of Printexc. */
 static void print_location(FILE *to, debuginfo info, int is_first) {
   struct caml_loc_info at;
   caml_debuginfo_location(info, &at);
-  if (!at.loc_valid) return; /* it was compiled without -g, or is a raise of the compiler's */
+  if (!at.loc_valid) return; /* compiled without -g, or raised by code that the compiler added */
   char const *what = at.loc_is_raise ? (is_first ? "Raised at" : "Re-raised at")
                      : is_first      ? "Raised by primitive operation at"
                                      : "Called from";

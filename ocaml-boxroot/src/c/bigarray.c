@@ -32,8 +32,8 @@ size_t obx_ba_dimensions(value array) { return (size_t)Caml_ba_array_val(array)-
 size_t obx_ba_dimension(value array, size_t i) { return (size_t)Caml_ba_array_val(array)->dim[i]; }
 
 /* A bigarray of one dimension, of this kind and layout, with a copy of the data, or 0 if out of
-   memory. May run the GC. caml_ba_alloc is not used, because it raises if out of memory,
-   or, for given data, does not tell the collector how much memory it takes. */
+   memory. May run the GC. caml_ba_alloc is not used: it raises if out of memory and, for given
+   data, does not tell the GC how much memory the data takes. */
 value obx_alloc_bigarray(int flags, void const *data, size_t length, size_t size) {
   void *copy = malloc(size > 0 ? size : 1);
   if (copy == NULL) return 0;
@@ -55,14 +55,16 @@ value obx_alloc_bigarray(int flags, void const *data, size_t length, size_t size
 /* ---- bigarrays whose data a Rust value owns ---- */
 
 /* What such a bigarray shares with those that OCaml makes of it (`sub`, `slice_left`, `reshape` and
-   so on). OCaml makes a proxy for bigarrays of one memory, counts them in it, and gives each the
-   operations of the first. There is one from the start here, because it has the owner. */
+   so on). OCaml makes a proxy for bigarrays that share memory, counts them in it, and gives each
+   the operations of the first. Here the proxy exists from the start, because the owner is kept with
+   it. */
 struct shared {
   struct caml_ba_proxy proxy;
   struct obx_held *owner;
 };
 
-/* Whether no other bigarray has this proxy. OCaml 4 runs finalisers under its lock. */
+/* Counts one bigarray less, and returns whether it was the last. OCaml 4 runs finalisers under its
+   lock. */
 static bool is_last(struct caml_ba_proxy *proxy) {
 #if OCAML_VERSION >= 50000
   return atomic_fetch_sub(&proxy->refcount, 1) == 1;
@@ -78,8 +80,8 @@ static void finalise(value array) {
   free(shared);
 }
 
-/* As OCaml's own, but for the finaliser. So OCaml compares and hashes these bigarrays as others,
-   and what it unmarshals is one of its own. */
+/* OCaml's own operations, except for the finaliser. OCaml compares and hashes these bigarrays like
+   any others, and unmarshals them as its own. */
 static struct custom_operations const shared_operations = {
   .identifier = "_bigarr02",
   .finalize = finalise,
@@ -89,8 +91,8 @@ static struct custom_operations const shared_operations = {
   .deserialize = caml_ba_deserialize,
 };
 
-/* A bigarray of this kind and layout, with this data, `size` bytes, which belongs to `owner`. May
-   run the GC. 0 if out of memory; then the caller keeps the owner. */
+/* A bigarray of this kind and layout, with `size` bytes of data that belong to `owner`. May run the
+   GC. 0 if out of memory; then the caller keeps the owner. */
 value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t size,
                        size_t dimensions, size_t const *sizes) {
   struct shared *shared = malloc(sizeof *shared);
@@ -116,8 +118,8 @@ value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t siz
 
 /* ---- parts ---- */
 
-/* The proxy of a bigarray, which counts those with its memory. NULL if OCaml does not own the
-   memory, or if memory ran out. Another domain may make one at the same time. */
+/* The proxy of a bigarray, which counts the bigarrays that share its memory. NULL if OCaml does not
+   own the memory, or if out of memory. Another domain may make one at the same time. */
 static struct caml_ba_proxy *proxy_of(struct caml_ba_array *array) {
   struct caml_ba_proxy *proxy = __atomic_load_n(&array->proxy, __ATOMIC_ACQUIRE);
   if (proxy != NULL || (array->flags & CAML_BA_MANAGED_MASK) == CAML_BA_EXTERNAL) return proxy;
@@ -141,8 +143,8 @@ static void add_one(struct caml_ba_proxy *proxy) {
 #endif
 }
 
-/* A bigarray with a part of the memory of that in a root, from the element with this number. May
-   run the GC. 0 if out of memory. As OCaml's own functions, which raise, and are not for several
+/* A bigarray that shares a part of the memory of the bigarray in a root, from the element `offset`.
+   May run the GC. 0 if out of memory. OCaml's own functions raise, and must not run in several
    domains at once. */
 value obx_ba_part(value const *whole, size_t offset, size_t dimensions, size_t const *sizes) {
   struct caml_ba_proxy *proxy = proxy_of(Caml_ba_array_val(*whole));

@@ -35,20 +35,20 @@ void obx_drop(struct obx_held *held) {
   in_finaliser = false;
 }
 
-/* A block that could not be unmarshalled has nothing. */
+/* A block that could not be unmarshalled holds nothing. */
 static void drop_held(value box) {
   if (*held_by(box) != NULL) obx_drop(*held_by(box));
 }
 
 /* ---- OCaml's polymorphic functions ---- */
 
-/* OCaml calls these functions. Rust's do not use OCaml, and do not unwind; if one fails, it has
-   written a text, and C raises. */
+/* OCaml calls these functions, which call Rust functions. The Rust functions do not use OCaml and
+   do not unwind. If one fails, it writes a text, which the C function raises. */
 
 static int compare(value a, value b) {
   char text[OBX_ERROR_SIZE];
   struct obx_operations const *operations = (*held_by(a))->operations;
-  /* If data was changed, the block's operations may be those of another type. */
+  /* If marshalled data was tampered with, the block's operations may be those of another type. */
   if (operations->compare == NULL) caml_invalid_argument("compare: abstract value");
   int order = operations->compare(*held_by(a), *held_by(b), text);
   if (order == OBX_FAILED) caml_failwith(text);
@@ -60,8 +60,8 @@ static intnat hash(value box) {
   return operations != NULL && operations->hash != NULL ? operations->hash(*held_by(box)) : 0;
 }
 
-/* The bytes of the box that this thread marshals or unmarshals; or of the last one, if OCaml raised
-   an exception because a buffer was full or the data ended. */
+/* The bytes of the box that this thread is marshalling or unmarshalling. They are left over from an
+   earlier box if OCaml raised, because a buffer was full or the data ended. */
 static __thread struct {
   unsigned char *bytes;
   size_t length;
@@ -95,9 +95,9 @@ static void free_read(unsigned char *bytes, size_t length) {
   free(bytes);
 }
 
-/* A type that OCaml marshals. It has its own operations, which OCaml finds by their identifier: in
-   a program with several Rust libraries, those of the library that has the type. If libraries share
-   this code, the list below has the types of all. */
+/* A type that OCaml marshals. It has its own operations, which OCaml finds by their identifier. In
+   a program with several Rust libraries, they are those of the library that has the type. If
+   libraries share this code, the list below has the types of all libraries. */
 struct obx_type {
   struct custom_operations operations;
   obx_read *read;
@@ -108,7 +108,7 @@ struct obx_type {
 
 static _Atomic(struct obx_type *) types;
 
-/* The value of the bytes from `write`, which begin with the name. */
+/* Makes a value from the bytes of `write`, which begin with the name. */
 static struct obx_held *read_bytes(unsigned char const *bytes, size_t length, char *text) {
   unsigned char const *end = memchr(bytes, 0, length);
   struct obx_type *type = end != NULL ? atomic_load(&types) : NULL;
@@ -135,8 +135,8 @@ static uintnat deserialize(void *place) {
   return sizeof *held;
 }
 
-/* OCaml raises exceptions for what has no function here. It orders boxes with different functions
-   by the identifier. */
+/* OCaml raises if an operation has no function here. It orders boxes with different functions by
+   their identifiers. */
 #define OPERATIONS(letters, compare_boxes, serialize_box)                                          \
   {                                                                                                \
     .identifier = "ocaml_boxroot.rust" letters, .finalize = drop_held, .compare = compare_boxes,   \
@@ -160,9 +160,9 @@ static struct custom_operations const *operations_of(struct obx_operations const
   return &box_operations[which];
 }
 
-/* Lets OCaml unmarshal boxes of a type with these operations and this name. NULL if out of memory;
-   raises if OCaml is. Needs the lock. OCaml finds the operations that were registered last, so that
-   two domains may register a type. */
+/* Lets OCaml unmarshal boxes of a type with these operations and this name. Returns NULL if out of
+   memory; raises if OCaml runs out of memory. Needs the lock. Two domains may register the same
+   type, because OCaml finds the operations that were registered last. */
 struct obx_type *obx_unmarshal_boxes(struct obx_operations const *of, char const *name,
                                      size_t length, obx_read *read) {
   struct custom_operations const *operations = operations_of(of);
@@ -186,8 +186,8 @@ struct obx_type *obx_unmarshal_boxes(struct obx_operations const *of, char const
 
 /* ---- boxes ---- */
 
-/* A block that owns the Rust value `held`, which takes `size` bytes. The type is NULL if OCaml does
-   not marshal it. May run the GC. 0 if out of memory; then the caller keeps `held`. */
+/* A block that owns the Rust value `held`, which takes `size` bytes. `type` is NULL if OCaml does
+   not marshal the value. May run the GC. 0 if out of memory; then the caller keeps `held`. */
 value obx_alloc_box(struct obx_held *held, size_t size, struct obx_type const *type) {
   struct custom_operations const *operations =
     type != NULL ? &type->operations : operations_of(held->operations);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls of OCaml from Rust, OCaml's exceptions, and the way back from Rust to OCaml. In C, because
-   OCaml's exceptions must not jump over a Rust frame. */
+/* Calls of OCaml from Rust, OCaml's exceptions, and the return from Rust to OCaml. This code is in
+   C because OCaml's exceptions must not jump over a Rust frame. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
@@ -23,8 +23,8 @@
 
 /* ---- exceptions ---- */
 
-/* OCaml's own exceptions, in the order of <caml/fail.h>. Native programs have a symbol for each
-   constructor; bytecode programs have an array of the constructors, in this order. */
+/* OCaml's predefined exceptions, in the order of <caml/fail.h>. Native programs have a symbol for
+   each constructor; bytecode programs have an array of the constructors, in this order. */
 /* clang-format off */
 #define FOR_EACH_EXCEPTION(DO) \
   DO(Out_of_memory) \
@@ -57,7 +57,7 @@ FOR_EACH_EXCEPTION(DECLARE)
 #define ADDRESS(symbol) dlsym(RTLD_DEFAULT, symbol)
 #endif
 
-/* The constructor of OCaml's own exception with that number. */
+/* The constructor of the predefined exception with this number. */
 static inline value predefined(int number) {
   static char const *const symbols[] = {FOR_EACH_EXCEPTION(SYMBOL)};
   value native = (value)ADDRESS(symbols[number]);
@@ -89,7 +89,7 @@ value obx_failure(char const *text, size_t length) {
 /* ---- calls to OCaml ---- */
 
 #if OCAML_VERSION >= 50000
-/* 64 words are for what OCaml pushes for a callback. */
+/* 64 words of this are for the data that OCaml pushes for a callback. */
 enum { NEEDED = Stack_threshold / sizeof(value) + 64 };
 
 static inline uintnat ocaml_stack_left(struct stack_info *stack) {
@@ -109,9 +109,8 @@ static __attribute__((noinline, cold)) int grow_stack(void) {
   return 1;
 }
 
-/* OCaml's callback functions first grow OCaml's stack if need be, and raise if that fails. This
-   function grows the stack first, so that they need not. Returns 0 if that fails. Does not
-   raise. */
+/* OCaml's callback functions grow OCaml's stack if necessary, and raise if that fails. This
+   function grows it beforehand, so that they need not. Returns 0 if that fails. Does not raise. */
 static inline int has_ocaml_stack(void) {
   caml_domain_state *state = Caml_state;
   return (ocaml_stack_left(state->current_stack) >= NEEDED && state->gc_regs_buckets != NULL) ||
@@ -121,11 +120,11 @@ static inline int has_ocaml_stack(void) {
 static inline int has_ocaml_stack(void) { return 1; }
 #endif
 
-/* caml_callbackN_exn and caml_callback_exn, but they never raise: if too little is left of C's or
-   OCaml's stack, the result is the encoded exception Stack_overflow. An exception takes away the
-   local roots that are at lower addresses than the callback which it ends. If this is a coroutine,
-   they may be those of the stack that waits for it. OCaml stops at the first one that is higher,
-   such as these functions'. */
+/* Like caml_callbackN_exn and caml_callback_exn, but these never raise: if too little of C's or
+   OCaml's stack is left, they return the encoded exception Stack_overflow. The local root matters
+   in coroutines: an exception that ends a callback removes the local roots at lower addresses than
+   the callback, which may belong to the stack that waits for the coroutine. OCaml stops at the
+   first local root with a higher address, such as that of these functions. */
 value obx_callback(value closure, int count, value *arguments) {
   if (!obx_has_stack_within(&obx_for_ocaml) || !has_ocaml_stack()) return ENCODED(Stack_overflow);
   CAMLparam1(closure);
@@ -142,8 +141,8 @@ value obx_callback1(value closure, value argument) {
 
 /* ---- calls from OCaml ---- */
 
-/* `result` is what a Rust body returned: a value, which this returns; or an encoded exception (as
-   from the _exn functions), which this raises. The exception jumps over at most one Rust frame,
+/* `result` is from a Rust body. If it is a value, this returns it; if it is an encoded exception
+   (as from the _exn functions), this raises it. The exception jumps over at most one Rust frame,
    that of an exported function, which has nothing to drop. */
 value ocaml_boxroot_finish(value result) {
   if (!Is_exception_result(result)) return result;

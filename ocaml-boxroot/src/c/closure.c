@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Rust functions as OCaml closures. OCaml has its own calling convention for closures, so their
-   code is a few instructions of assembly for each processor. On other processors, and in bytecode,
-   there are no such closures.
+   code is a few instructions of assembly, for x86-64 and arm64. On other processors, and in
+   bytecode, there are no such closures.
 
-   Fields of a closure: the code; its arity, 1, and where the environment starts; the box with the
-   Rust function; the address of what calls it, as an OCaml integer; how many arguments are still
-   missing; the arguments so far. To OCaml, each closure has one argument. If more than one argument
-   is missing, a call makes a new closure that also has the given one; the call with the last one
-   runs the function. */
+   The fields of a closure are: the code; the arity, 1, and the start of the environment; the box
+   with the Rust function; the address of the function that calls it, as an OCaml integer; the
+   number of missing arguments; and the arguments so far. To OCaml, each closure has one argument.
+   If more than one argument is missing, a call returns a new closure that also has the given
+   argument. The call with the last argument runs the function. */
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
 
@@ -33,8 +33,8 @@ static value with_argument(value closure, value argument) {
   CAMLreturn(more);
 }
 
-/* A call of a closure, from the assembly below. A closure stays with the assembly that it was made
-   for, so the name is hidden from other copies of this file. May raise. */
+/* The assembly below calls this when OCaml calls a closure. The name is hidden from other copies of
+   this file, because a closure belongs to the assembly of its own copy. May raise. */
 __attribute__((visibility("hidden"))) value obx_apply(value argument, value closure) {
   if (Long_val(Field(closure, MISSING)) > 1) return with_argument(closure, argument);
   value arguments[MAX_ARGUMENTS];
@@ -46,12 +46,12 @@ __attribute__((visibility("hidden"))) value obx_apply(value argument, value clos
 }
 
 /* OCaml's compiled code passes the argument and the closure in its first two argument registers.
-   Code that calls C has to save the allocation pointer, to note where OCaml's stack ends, and to
-   restore the allocation pointer afterwards. The runtime's caml_c_call does this for the function
-   whose address is in a certain register. So the code below jumps to caml_c_call, which returns to
-   OCaml: no frame of ours is left on OCaml's stack, where the collector could not read it. On
-   x86-64 with OCaml 4, caml_c_call leaves it to OCaml's compiled code to restore the allocation
-   pointer. So there the code below does all of this itself. */
+   Code that calls C must save the allocation pointer, record where OCaml's stack ends, and restore
+   the allocation pointer afterwards. The runtime's caml_c_call does this for the function whose
+   address is in a certain register. So the code below jumps to caml_c_call, which returns to OCaml.
+   This leaves no frame of ours on OCaml's stack, which the GC could not read. On x86-64 with OCaml
+   4, caml_c_call does not restore the allocation pointer, so the code below does all of this
+   itself. */
 #if defined(__ELF__) && defined(__x86_64__) && !defined(__ILP32__)
 #define HAS_CLOSURES 1
 #define FUNCTION_TYPE "@function"
@@ -108,7 +108,7 @@ __asm__(".pushsection .text\n"
         ".size obx_closure_code, .-obx_closure_code\n"
         ".popsection\n");
 
-/* OxCaml has a third argument: whether the closure is the last one of its block. */
+/* OxCaml's macro has a third argument: whether the closure is the last one of its block. */
 #ifdef Is_last_closinfo
 #define CLOSURE_INFO Make_closinfo(1, START_OF_ENVIRONMENT, 1)
 #else
@@ -118,9 +118,9 @@ __asm__(".pushsection .text\n"
 extern char obx_closure_code[];
 extern void caml_c_call(void) __attribute__((weak)); /* not NULL in native programs */
 
-/* A closure that, once it has `count` arguments, calls the Rust function in a box, by `call`. The
-   caller keeps the box in the cell `box`. 0 if this program cannot have closures. Does not raise.
-   May run the GC. */
+/* A closure that calls the Rust function in a box, through `call`, once it has `count` arguments.
+   The cell `box` is a root of the box. 0 if this program cannot have closures. Does not raise. May
+   run the GC. */
 value obx_alloc_closure(value const *box, obx_call *call, size_t count) {
   if (caml_c_call == NULL || count > MAX_ARGUMENTS) return 0;
   value closure = caml_alloc_small(ARGUMENTS, Closure_tag);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What blocks say of themselves, for builds with checks. Nothing here allocates or raises. */
+/* Reads the forms of blocks, for builds with checks. Nothing here allocates or raises. */
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
 

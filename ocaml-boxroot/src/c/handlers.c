@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rust code that OCaml 5 calls below an effect handler. OCaml runs there on a separate stack. While
-   C code, or the runtime for a finaliser or a signal, calls OCaml on this stack, its link to the
-   stack around it is NULL. An unwinder, such as that of Rust's backtraces, would follow the link,
-   and crash. So there Rust code is called by obx_call_without_caller, which tells unwinders that it
-   has no caller. */
+/* Rust code that OCaml 5 calls below an effect handler, where OCaml runs on a separate stack. The
+   stack has a link to the handler's stack, but the link is NULL while C code, or the runtime for a
+   finaliser or a signal, calls OCaml on this stack. An unwinder, such as that of Rust's backtraces,
+   would follow the link and crash. In this case obx_call_without_caller calls the Rust code and
+   tells unwinders that it has no caller. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <caml/mlvalues.h>
@@ -57,8 +57,8 @@ __asm__(".pushsection .text\n"
         ".popsection\n");
 
 /* Whether a link between stacks below this one is NULL. It is if the last stack that the links
-   reach is not the stack of a thread: every other stack has a function for the result of what runs
-   on it. Called with the lock. */
+   reach is not that of a thread: every other stack has a function that handles the result of the
+   code on it. Called with the lock. */
 int obx_callers_are_hidden(void) {
   struct stack_info *stack = Caml_state->current_stack;
   if (stack == NULL) return 0;

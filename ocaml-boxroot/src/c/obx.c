@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* All of the C code: this file is what build.rs compiles. Each file below can also be compiled
-   alone. The macros are those that one or another file needs: here each header is included only
-   once. */
+/* All of the C code, in one file for build.rs. Each file below can also be compiled alone. The
+   macros are those that any of the files needs, because each header is included only once here. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether OCaml was started, and its shutdown; the lock of the state in runtime/state.rs. */
+/* Whether OCaml was started; its shutdown; and the mutex of the state in runtime/state.rs. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <errno.h>
@@ -38,10 +38,10 @@ void obx_report(char const *text, size_t length) {
 }
 
 /* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap. But Rust code still runs after that, in
-   thread-local destructors and on other threads, and so does OCaml's code of domains that have just
-   ended. So this starts the runtime a second time: OCaml only counts the starts, and keeps the heap
-   until it was shut down as many times, which never happens. Called with the lock of any domain,
-   and perhaps on several threads at once. */
+   thread-local destructors and on other threads, and so does runtime code of domains that have just
+   ended. Therefore this starts the runtime a second time: OCaml only counts the starts, and frees
+   the heap after as many shutdowns, which never happens. Called with the lock of any domain,
+   perhaps on several threads at once. */
 void obx_keep_heap(void) {
 #if OCAML_VERSION >= 50000
   int exit_frees = caml_params->cleanup_on_exit != 0;
@@ -52,15 +52,15 @@ void obx_keep_heap(void) {
   if (exit_frees && !__atomic_exchange_n(&is_kept, 1, __ATOMIC_RELAXED)) caml_startup_aux(0);
 }
 
-/* The functions that caml_shutdown runs before it frees anything. The rest is left out: OCaml's
-   code of other threads, and of domains that have just ended, may still use the memory. On OCaml 4
-   caml_shutdown also finalises all blocks, and waits there forever if a thread waits for a
-   condition; and its function that stops the tick thread may give a busy thread a turn that does
-   not end any more. Called with the lock, which is not released afterwards.
+/* Runs the functions that caml_shutdown runs before it frees anything. The rest of caml_shutdown is
+   left out, because code of other threads, and of domains that have just ended, may still use the
+   memory. On OCaml 4 caml_shutdown also finalises all blocks, which hangs if a thread waits for a
+   condition; and when it stops the tick thread, it may give a busy thread a turn that never ends.
+   Called with the lock, which is not released afterwards.
 
-   If an at_exit function raises, those before it, such as OCaml's own that flushes channels, have
-   not run. They run when do_at_exit is called again, as OCaml also does for an exception that is
-   not caught. */
+   If an at_exit function raises, those registered before it have not run, such as OCaml's own that
+   flushes channels. They run when do_at_exit is called again, as OCaml does for uncaught
+   exceptions. */
 void obx_shut_down(void) {
   value const *at_exit = caml_named_value("Pervasives.do_at_exit");
   if (at_exit != NULL && Is_exception_result(caml_callback_exn(*at_exit, Val_unit)))
@@ -79,16 +79,16 @@ uintnat obx_other_domains(void) {
 
 /* ---- the state in runtime/state.rs ---- */
 
-/* A mutex of C, because Rust's cannot be made free in the child of a fork. */
+/* A C mutex, because a Rust mutex cannot be unlocked in the child of a fork. */
 static pthread_mutex_t state_mutex = PTHREAD_MUTEX_INITIALIZER;
 
-/* How many forks led from the program's start to this process. Process ids would not do: a child
-   that is the first process of a new namespace has the number 1, as its parent may have. */
+/* How many forks happened between the program's start and this process. Process ids would not do:
+   the first process of a new namespace has the id 1, and so may its parent. */
 static unsigned generation;
 
 static void begin_generation(void) {
   generation++;
-  pthread_mutex_init(&state_mutex, NULL); /* its owner may be a thread that is not here */
+  pthread_mutex_init(&state_mutex, NULL); /* its owner may be a thread of the parent */
 }
 
 static void watch_forks(void) { (void)pthread_atfork(NULL, NULL, begin_generation); }
@@ -107,8 +107,8 @@ void obx_lock_state(void) {
 
 void obx_unlock_state(void) { pthread_mutex_unlock(&state_mutex); }
 
-/* Not until the state changes: threads can also attach as soon as other code, such as C, has set
-   boxroot up, and there is no notification of that. */
+/* Does not wait for the state to change: threads can also attach once other code, such as C, has
+   set boxroot up, which sends no notification. */
 void obx_wait_for_state(void) {
   struct timespec const time = {.tv_nsec = 1000 * 1000};
   obx_unlock_state();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How much is left of a thread's stack. */
+/* How much of a thread's stack is left. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -22,9 +22,9 @@ struct stack {
 };
 
 #ifdef __linux__
-/* The main thread's stack grows until its limit. musl gives the present size. glibc gives the
-   limit, for which it reads /proc; that fails if /proc is missing, or if no file descriptor is
-   free. At the stack's upper end is the name of the program. */
+/* The main thread's stack grows up to its limit. musl reports the current size. glibc reports the
+   limit, but reads /proc for it, which fails if /proc is missing or no file descriptor is free. The
+   program's name is at the stack's upper end. */
 static struct stack stack_of_main_thread(void) {
   struct stack stack = {0, getauxval(AT_EXECFN)};
   struct rlimit limit;
@@ -67,24 +67,24 @@ out:
 }
 
 /* OCaml's libraries have functions with large arrays on the stack, and do not probe it: unix_read
-   takes 64 KiB, unix_getgroups 256 KiB. On a stack with less room than that they would write beyond
-   its guard page. */
+   takes 64 KiB, unix_getgroups 256 KiB. On a stack with less room, they would write beyond its
+   guard page. */
 #define OCAML_NEEDS ((uintptr_t)320 << 10)
 
-/* What conversions need on a stack that the thread library does not know, that of a coroutine. */
+/* What conversions need on a stack that the thread library does not know, such as a coroutine's. */
 #define CONVERSIONS_NEED ((uintptr_t)64 << 10)
 
-/* A quarter of the stack stays free for conversions; a quarter, and at least OCAML_NEEDS, for calls
-   of OCaml. */
+/* Conversions leave a quarter of the stack free. Calls of OCaml leave the same, and at least
+   OCAML_NEEDS. */
 static __thread struct obx_limit for_conversions = {.needed = CONVERSIONS_NEED};
 __thread struct obx_limit obx_for_ocaml = {.needed = OCAML_NEEDS};
 
-/* The size that a stack without a limit counts as: it may meet other memory as it grows. */
+/* The assumed size of a stack without a limit, which may run into other memory as it grows. */
 #define LARGEST ((uintptr_t)1 << 30)
 
-/* Whether these 8 bytes can be read. Linux copies the set of signals before it looks at the
-   operation, which is none here. On a system that looks at the operation first, all bytes seem to
-   be readable. */
+/* Whether these 8 bytes can be read. Linux reads the signal set before it checks the operation,
+   which is invalid here. On a system that checks the operation first, all bytes seem to be
+   readable. */
 static int are_readable(char const volatile *bytes) {
 #ifdef __linux__
   return syscall(SYS_rt_sigprocmask, -1, bytes, NULL, (size_t)8) == 0 || errno != EFAULT;
@@ -94,9 +94,9 @@ static int are_readable(char const volatile *bytes) {
 #endif
 }
 
-/* The system is asked each time, because another stack may have been here before. Each question is
-   about two pages, at their common edge. If the system does not tell, and there is a guard page,
-   the process ends here. Otherwise OCaml would write behind that page. */
+/* Asks the system each time, because another stack may have been here before. Each query covers two
+   pages, at their common edge. If the system does not tell, reading a guard page ends the process
+   here. Otherwise OCaml might write beyond that page. */
 __attribute__((no_sanitize("address"))) static int has_readable_below(uintptr_t here,
                                                                       uintptr_t needed) {
   uintptr_t const page = 4096, lowest = here - needed;
@@ -115,7 +115,7 @@ static void keep_free(struct obx_limit *limit, uintptr_t kept, uintptr_t low, ui
   limit->size = high - limit->end;
 }
 
-/* The address sanitizer may keep a variable such as that of obx_has_stack_within elsewhere. */
+/* Uses the address of the frame, because the address sanitizer may move variables off the stack. */
 int obx_has_stack_below(struct obx_limit *limit) {
   static __thread struct stack stack;
   uintptr_t here = (uintptr_t)__builtin_frame_address(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The start of the runtime. */
+/* Starts the runtime. */
 #define CAML_NAME_SPACE
 #include <signal.h>
 
@@ -10,15 +10,15 @@
 #include "obx.h"
 
 #ifdef __ELF__
-/* NULL in bytecode, unless ocamlc has made an object of the program. A weak reference takes nothing
-   from an archive. The strong reference does, to a function in the same file, which native code and
-   bytecode have. */
+/* NULL in bytecode, unless ocamlc compiled the program to an object file. A weak reference links
+   nothing from an archive. The strong reference links the same file, through a function that native
+   code and bytecode have. */
 extern value caml_startup_exn(char_os **arguments) __attribute__((weak));
 __attribute__((used)) static void (*const in_the_same_file)(char_os **) = caml_main;
 #endif
 
-/* Whether the program can be started: it is not there, or it is bytecode alone, which starts by
-   itself. */
+/* Whether obx_start can start the OCaml program. Not if there is none, or if it is plain bytecode,
+   which starts by itself. */
 int obx_can_start(void) {
 #ifdef __ELF__
   return caml_startup_exn != NULL;
@@ -27,11 +27,10 @@ int obx_can_start(void) {
 #endif
 }
 
-/* caml_startup_exn, if obx_can_start. After the modules are initialised, OCaml resets the action
-   for SIGSEGV to the default, and removes this thread's signal stack. This function restores the
-   action, which is Rust's and reports stack overflows, and makes sure that there is a signal stack.
-   That which the thread may have from Rust will not do on OCaml 5: `std::process::exit` unmaps it,
-   on any thread. */
+/* Calls caml_startup_exn; needs obx_can_start. After OCaml has initialised the modules, it resets
+   the action for SIGSEGV to the default and removes this thread's signal stack. This function
+   restores the action, which is Rust's and reports stack overflows, and sets a signal stack. On
+   OCaml 5 that is a new one, because `std::process::exit` unmaps Rust's, on any thread. */
 value obx_start(char_os **arguments) {
   struct sigaction action;
   stack_t stack;

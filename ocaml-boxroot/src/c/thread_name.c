@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The number and the name of a thread, for reports. Rust's `thread::current` also has them, but it
-   panics in the destructors of thread-specific keys, which may attach. And it has none for a thread
-   that OCaml made. */
+/* The number and the name of a thread, for reports. Rust's `thread::current` also knows them, but
+   it panics in the destructors of thread-specific keys, which may attach. It also does not know the
+   names of threads that OCaml made. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdint.h>
@@ -12,14 +12,14 @@
 #include <sys/syscall.h>
 #endif
 
-/* The number that the system gives this thread, and the thread's name, cut after 15 bytes; it may
-   be empty. Any thread, at any time. */
+/* The number that the system gives this thread, and the thread's name, which may be empty and is
+   cut after 15 bytes. Any thread, at any time. */
 uint64_t obx_thread(char name[16]) {
   memset(name, 0, 16);
 #if defined(__linux__)
   uint64_t number = (uint64_t)syscall(SYS_gettid);
   if (number == (uint64_t)getpid())
-    memcpy(name, "main", 4); /* the system calls it like the program */
+    memcpy(name, "main", 4); /* the system gives it the program's name */
   else
     (void)prctl(PR_GET_NAME, name);
 #else

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that OCaml knows. The systhreads library keeps a record of each thread, and finds the
-   record by a thread-specific key. Registering a thread makes a record, and takes the lock for
-   that.
+/* Threads that OCaml knows. The systhreads library keeps a record of each thread, which it finds
+   through a thread-specific key. Registering a thread makes a record and needs the lock.
 
-   Unregistering would also take the lock, at the end of a thread. But a thread that ends must not
-   wait for the lock: the thread that holds it may be waiting for that end, or may never give the
-   lock up (exit). So no thread is unregistered. A thread that ends leaves its record to the next
-   thread that is registered: so there are only as many records as threads lived at the same time.
-   (No record is freed: on OCaml 4, fork follows a pointer to the record of the thread that held the
-   lock last.) A thread that attaches once executes 1100 instructions more than one that does not
-   (OCaml 5.3; 1000 on 4.14); with registering and unregistering, it would be 5700 and 4000.
+   Unregistering a thread, at its end, would also need the lock. But a thread that ends must not
+   wait for the lock, because the thread that holds it may be waiting for that end, or may never
+   release the lock (exit). So no thread is unregistered. A thread that ends leaves its record to
+   the next thread that is registered, so there are only as many records as threads lived at the
+   same time. (No record is freed, because on OCaml 4 fork follows a pointer to the record of the
+   thread that held the lock last.) A thread that attaches once executes 1100 more instructions than
+   one that does not (1000 on OCaml 4.14); with registering and unregistering, it would be 5700
+   (4000 on 4.14).
 
    The destructor of a thread-specific key hands the record on, because exit never runs such a
-   destructor. The destructor of a thread-local variable would not do: exit runs it on the thread
-   that calls exit, where calling frames may hold the lock. */
+   destructor. The destructor of a thread-local variable would not do, because exit runs it on the
+   thread that calls exit, where calling frames may hold the lock. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <limits.h>
@@ -42,7 +42,7 @@
 #include "obx.h"
 
 /* FIND(f) is the function f of the systhreads library, or NULL if the program does not link it.
-   Object files other than ELF's have no weak references without flags to the linker. */
+   Without ELF, weak references need linker flags. */
 typedef int thread_function(void);
 typedef value value_function(value);
 typedef void interrupt_function(void);
@@ -77,8 +77,8 @@ static void look_at_keys(struct keys *keys) {
     keys->values[k] = pthread_getspecific((pthread_key_t)k);
 }
 
-/* A version of systhreads that we do not know may keep records elsewhere. All works, but no record
-   is used again. */
+/* An unknown version of systhreads may keep records elsewhere. Everything works then, but no record
+   is reused. */
 static void report_no_key(void) {
 #ifdef OBX_DEBUG_CHECKS
   static bool reported; /* under the lock of the domain that threads are registered with */
@@ -91,9 +91,9 @@ static void report_no_key(void) {
 #endif
 }
 
-/* Called with the lock, with the values from before and after this thread was registered. (When the
-   thread then takes the lock, boxroot may also set a key.) If the values of several keys have
-   changed, because a finaliser ran, the key stays unknown until another thread is registered. */
+/* Called with the lock, and with the values from before and after this thread was registered. (They
+   are from before it took the lock, when boxroot may also set a key.) If several values differ,
+   because a finaliser ran, the key stays unknown until another thread is registered. */
 static void find_record_key(struct keys const *before, struct keys const *after) {
   int found = -1;
   for (int k = 0; k < PTHREAD_KEYS_MAX; k++) {
@@ -115,12 +115,12 @@ static void find_record_key(struct keys const *before, struct keys const *after)
 
 /* What a thread leaves to another one when it ends. */
 struct legacy {
-  void *record;         /* NULL if it cannot be used again */
+  void *record;         /* NULL if it cannot be reused */
   stack_t signal_stack; /* disabled if there is none (4.x) */
   struct legacy *next;
 };
 
-/* For `idle`, and for making the key. Made anew in the child of a fork. */
+/* For `idle`, and for creating the key. Initialised again in the child of a fork. */
 static pthread_mutex_t idle_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct legacy *idle; /* the legacies of threads that ended */
 
@@ -129,24 +129,24 @@ static pthread_key_t legacy_key;
 static bool legacy_key_exists;
 static bool handles_forks; /* whether `after_fork` is called */
 
-/* Whether OCaml knows this thread until the thread ends. */
+/* Whether OCaml knows this thread, and will until the thread ends. */
 static __thread bool known;
-/* Whether this thread was registered with a record that was not found. */
+/* Whether this thread was registered, but its record was not found. */
 static __thread bool record_not_found;
 
 /* ---- signal stacks ---- */
 
-/* OCaml 5's stacks are too small for handlers of signals, so each thread that attaches gets a stack
-   for them, whose memory lives as long as the record. OCaml's own are small, and have no guard
-   page, and 5.0 and 5.1 give none to threads that C registers. */
+/* OCaml 5's stacks are too small for signal handlers, so each thread that attaches gets a signal
+   stack, which lives as long as the record. OCaml's own signal stacks are small and have no guard
+   page. OCaml 5.0 and 5.1 give none to threads that C registers. */
 static stack_t signal_stack(void) {
   stack_t stack = {.ss_flags = SS_DISABLE};
   (void)sigaltstack(NULL, &stack);
   return stack;
 }
 
-/* Whether registering a thread gives it a signal stack, which OCaml frees with the record: so
-   never, here. */
+/* Whether registering a thread gives it a signal stack. OCaml frees it with the record, that is,
+   never here. */
 enum { OCAML_MAKES_SIGNAL_STACKS = OCAML_VERSION >= 50200 };
 
 /* For a new record. */
@@ -162,8 +162,8 @@ static void leave_signal_stack(struct legacy const *legacy) {
     (void)sigaltstack(&none, NULL);
 }
 
-/* For a thread that takes the record over. A signal stack that the thread has already, from Rust,
-   is smaller. */
+/* For a thread that takes the record over. Replaces the thread's signal stack from Rust, if any,
+   which is smaller. */
 static void take_signal_stack(struct legacy const *legacy) {
   if (!(legacy->signal_stack.ss_flags & SS_DISABLE)) (void)sigaltstack(&legacy->signal_stack, NULL);
 }
@@ -185,8 +185,8 @@ static struct legacy *take_idle(void) {
   return legacy;
 }
 
-/* The destructor of legacy_key. The destructor of another key may run later and attach again: so
-   the thread is not known any more. If it was not known, `p` is another thread's legacy (see
+/* The destructor of legacy_key. Clears `known`, because the destructor of another key may run later
+   and attach again. If `known` is false already, `p` is another thread's legacy (see
    forget_another_thread). */
 static void thread_ends(void *p) {
   struct legacy *legacy = p;
@@ -199,8 +199,8 @@ static void thread_ends(void *p) {
     add_idle(legacy);
 }
 
-/* Makes the key when a thread needs it first, because a plugin that has not used OCaml may be
-   closed again. */
+/* Creates the key when a thread first needs it, because a plugin that has not used OCaml may be
+   unloaded. */
 static bool has_legacy_key(void) {
   pthread_mutex_lock(&idle_mutex);
   if (!legacy_key_exists && handles_forks)
@@ -210,12 +210,12 @@ static bool has_legacy_key(void) {
   return exists;
 }
 
-/* What this thread has for its key; NULL if nothing. */
+/* The legacy of this thread, or NULL. */
 static struct legacy *legacy_of_this_thread(void) {
   return has_legacy_key() ? pthread_getspecific(legacy_key) : NULL;
 }
 
-/* A legacy for this thread, without a record; NULL if there is no memory. */
+/* A new legacy for this thread, without a record; NULL if out of memory. */
 static struct legacy *new_legacy(void) {
   struct legacy *legacy = has_legacy_key() ? malloc(sizeof *legacy) : NULL;
   if (legacy == NULL) return NULL;
@@ -225,8 +225,8 @@ static struct legacy *new_legacy(void) {
   return NULL;
 }
 
-/* Called by the thread that starts OCaml, before it does. So when the thread ends, `thread_ends` is
-   called before OCaml's key loses the record. */
+/* Called by the thread that starts OCaml, before the start. Therefore `thread_ends` is called, at
+   the thread's end, before OCaml's key loses the record. */
 void obx_set_known(void) {
   (void)new_legacy();
   known = true;
@@ -235,24 +235,24 @@ void obx_set_known(void) {
 /* Whether this process is the child of a fork, in which OCaml 5 still believes that its tick thread
    runs. */
 static bool ticks_were_lost;
-/* Whether a thread was registered in this process. So OCaml's tick thread runs, if it was not
+/* Whether a thread was registered in this process. If so, OCaml's tick thread runs, unless it was
    lost. */
 static bool has_ticks;
-/* If OCaml's ticks were lost, each thread asks for those of ticks.c while it is attached: of two
-   threads that take turns, one has attached since the fork. This counts how often this thread has
-   done so. */
+/* If OCaml's tick thread was lost, each thread asks for the ticks of ticks.c while it is attached.
+   (Of two threads that take turns, one has attached since the fork.) Counts the requests of this
+   thread. */
 static __thread unsigned wants;
 
 /* In the child of a fork, idle records are not used. If the thread that forked held the lock, its
-   record has to become the only one, and OCaml's locks have to be free. On OCaml 4 a fork handler
-   of systhreads does this. On OCaml 5 only Unix.fork does, by caml_atfork_hook, so this function
-   also calls it. If Rust uses OCaml on this thread, OCaml also writes its runtime events to a file
-   of the child, as after Unix.fork; but not in a finaliser, because OCaml asks for a collection to
-   do that, and would wait for the end of the current one. After Unix.fork both run twice, which is
-   harmless. Unix.fork refuses to fork if another domain was ever made. The crate refuses to use
-   OCaml in the child then (bxr_uses_after_fork), but the child may release the lock. The thread of
-   a domain that has ended keeps its Caml_state, so it seems to hold a lock: but that is the state
-   of another domain than the first. */
+   record must become the only one, and OCaml's locks must be free. On OCaml 4 a fork handler of
+   systhreads does this. On OCaml 5 only Unix.fork does, through caml_atfork_hook, so this function
+   also calls the hook. If Rust uses OCaml on this thread, this function also gives the child its
+   own file for runtime events, as Unix.fork does. It does not do so in a finaliser: OCaml requests
+   a collection for it, and would wait for the current one to end. After Unix.fork both steps run
+   twice, which is harmless. If another domain was ever made, Unix.fork refuses to fork, and the
+   crate refuses to use OCaml in the child (bxr_uses_after_fork), but the child may release the
+   lock. The thread of an ended domain keeps its Caml_state and so seems to hold a lock, but its
+   state is not that of the first domain. */
 static void after_fork(void) {
   idle = NULL;
   pthread_mutex_init(&idle_mutex, NULL); /* its owner may be a thread that is not here */
@@ -270,22 +270,22 @@ static void after_fork(void) {
 #endif
 }
 
-/* When the program starts, or a plugin is loaded: OCaml may fork before it calls Rust. (No function
-   runs before a fork: if the process ends meanwhile, on another thread, glibc loses its place in
-   the list of functions, and aborts.)
+/* Runs when the program starts, or a plugin is loaded, because OCaml may fork before it calls Rust.
+   (There is no handler for the time before a fork: if another thread ends the process meanwhile,
+   glibc loses its place in the list of handlers and aborts.)
 
-   What contains the crate stays in the process: OCaml will call it, for finalisers and closures,
-   and so will threads that end. (A plugin's copy of the C library, which does so for itself, may be
-   elsewhere.) */
+   Keeps the library with this crate loaded: OCaml will call it, for finalisers and closures, and so
+   will threads that end. (The C library also keeps itself loaded, but a plugin may use a copy from
+   another library.) */
 __attribute__((constructor)) static void prepare(void) {
   bxr_pin(&idle);
   handles_forks = pthread_atfork(NULL, NULL, after_fork) == 0;
 }
 
-/* Idle records are of the first domain. OCaml 5.5 refuses to register a thread with another domain
-   than before, even if it was unregistered meanwhile, because libraries may keep what belongs to
-   the domain in thread-local variables. The same holds for a thread that gets an idle record.
-   Called with the lock. */
+/* Idle records belong to the first domain. OCaml 5.5 refuses to register a thread with another
+   domain than before, even if it was unregistered meanwhile, because libraries may keep data of the
+   domain in thread-local variables. This function does the same for a thread that gets an idle
+   record. Called with the lock. */
 static bool may_join_first_domain(void) {
 #if OCAML_VERSION >= 50500
   if (!caml_thread_running_on_expected_domain(0)) return false;
@@ -294,8 +294,8 @@ static bool may_join_first_domain(void) {
   return true;
 }
 
-/* Registers this thread with an idle record, and takes the lock. False if there is none, if the
-   thread has a record already, because another library registered it, or if OCaml would refuse. */
+/* Registers this thread with an idle record, and takes the lock. Returns false if there is no idle
+   record, if another library has registered the thread, or if OCaml would refuse. */
 static bool acquire_with_idle_record(void) {
   if (!knows_record_key() || pthread_getspecific(record_key) != NULL) return false;
   struct legacy *legacy = take_idle();
@@ -325,16 +325,15 @@ static bool acquire_with_idle_record(void) {
   return false;
 }
 
-/* For a thread that never uses OCaml. */
+/* Blocks all signals on this thread, which never uses OCaml. */
 void obx_block_signals(void) {
   sigset_t all;
   sigfillset(&all);
   (void)pthread_sigmask(SIG_BLOCK, &all, NULL);
 }
 
-/* Whether a tick during caml_c_thread_register does no harm. OCaml 5.0 and 5.1 may yield in the
-   middle of it, and then they take the state of the thread that had the lock before for that of the
-   new thread. */
+/* Whether a tick during caml_c_thread_register is harmless. OCaml 5.0 and 5.1 may yield in the
+   middle of it, and then confuse the previous lock holder's state with that of the new thread. */
 enum { MAY_TICK = OCAML_VERSION < 50000 || OCAML_VERSION >= 50200 };
 
 /* Calls caml_c_thread_register, which waits for the lock, and starts OCaml's tick thread after
@@ -348,10 +347,10 @@ static bool call_register(void) {
   return is_made;
 }
 
-/* Makes a record for this thread. False if OCaml refuses. On OCaml 4, caml_c_thread_register would
-   run OCaml's signal handlers, perhaps on a small stack, and an exception of theirs would end the
-   process. It leaves signals pending that this thread blocks, so all are blocked meanwhile;
-   caml_leave_blocking_section finds them later. */
+/* Makes a record for this thread. Returns false if OCaml refuses. On OCaml 4,
+   caml_c_thread_register would run OCaml's signal handlers, perhaps on a small stack, and an
+   exception from a handler would end the process. So this thread blocks all signals meanwhile: they
+   stay pending, and caml_leave_blocking_section finds them later. */
 static bool make_record(void) {
 #if OCAML_VERSION >= 50000
   return call_register();
@@ -365,11 +364,11 @@ static bool make_record(void) {
 #endif
 }
 
-/* Registers this thread with a new record, and takes the lock. False if OCaml refuses. */
+/* Registers this thread with a new record, and takes the lock. Returns false if OCaml refuses. */
 static bool acquire_with_new_record(void) {
   struct legacy *legacy = new_legacy();
-  /* The values of the keys before and after. Not on the stack, whose guard page may be smaller than
-     this. */
+  /* The values of the keys before and after. Not on the stack, because they may be larger than its
+     guard page. */
   struct keys *keys = knows_record_key() ? NULL : malloc(2 * sizeof *keys);
   if (keys != NULL) look_at_keys(&keys[0]);
   if (!make_record()) {
@@ -395,9 +394,9 @@ static bool acquire_with_new_record(void) {
 enum { NOT_LOOKED = 0, NOT_FOUND, FOUND };
 static int threads; /* one of these */
 
-/* Whether the threads library was initialised: caml_thread_initialize sets this hook, and no other
-   function does. This thread may be without the lock. OCaml's table of names cannot tell: on OCaml
-   4 the table may be changing, and from 5.4 on a thread that waits for it releases the lock. */
+/* Whether the threads library was initialised: only caml_thread_initialize sets this hook. Needs no
+   lock. OCaml's table of names would not do: on OCaml 4 it may be changing, and since 5.4 a thread
+   that waits for it releases the lock. */
 static bool threads_initialised(void) {
 #if OCAML_VERSION >= 50000
   interrupt_function *handler = FIND(interrupt_function, caml_thread_interrupt_hook);
@@ -408,7 +407,7 @@ static bool threads_initialised(void) {
 #endif
 }
 
-/* Looks whether the program has the threads library, and whether it was initialised. Needs no
+/* Checks whether the program has the threads library, and whether it was initialised. Needs no
    lock. */
 void obx_look_for_threads(void) {
   bool found = FIND(thread_function, caml_c_thread_register) != NULL && threads_initialised();
@@ -423,9 +422,9 @@ static bool has_threads(void) {
   return __atomic_load_n(&threads, __ATOMIC_ACQUIRE) == FOUND;
 }
 
-/* For a thread that is not known. In the child of a fork, it may have the stack of a thread of the
-   parent that was calling the destructors of keys. Then glibc has left it that thread's values, and
-   OCaml's fork handler has freed the record. */
+/* For a thread that is not known. In the child of a fork, it may reuse the stack of a parent's
+   thread that was calling the destructors of keys. Then its keys still have that thread's values in
+   glibc, and OCaml's fork handler has freed the record. */
 static void forget_another_thread(void) {
   struct legacy const *legacy = legacy_of_this_thread();
   if (legacy == NULL) return;
@@ -455,12 +454,12 @@ static void unwant_ticks(void) {
 }
 
 /* Gives this thread its record again, if OCaml's key has lost it. At the end of a thread, its keys
-   lose their values one by one, and the destructor of another key may come here before or after
-   `thread_ends` was called. False if the record is lost: the thread that started OCaml leaves none.
-   */
+   lose their values one by one, and the destructor of another key may call this before or after
+   `thread_ends`. Returns false if the record is lost, because the thread that started OCaml leaves
+   none. */
 static bool has_record(void) {
   if (!knows_record_key()) {
-    if (record_not_found) (void)make_record(); /* OCaml refuses if it has the record still */
+    if (record_not_found) (void)make_record(); /* OCaml refuses if it still has the record */
     return true;
   }
   if (pthread_getspecific(record_key) != NULL) return true;
@@ -470,7 +469,7 @@ static bool has_record(void) {
 }
 
 /* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if
-   OCaml does not know it; `is_known` says that it does. */
+   OCaml does not know it; if `is_known`, it does. */
 int obx_acquire(bool is_known) {
   want_ticks();
   if (is_known || (known && has_record())) {
@@ -482,8 +481,8 @@ int obx_acquire(bool is_known) {
   return result;
 }
 
-/* With backtraces, OCaml's record of a thread keeps the exception that was raised last, and what it
-   refers to. */
+/* If OCaml records backtraces, its state of a thread keeps the last exception alive, and everything
+   that the exception refers to. */
 static void forget_exception(void) {
   Caml_state->backtrace_pos = 0;
 #if OCAML_VERSION >= 50000
@@ -502,8 +501,8 @@ void obx_release(void) {
 /* ---- shutting down ---- */
 
 /* caml_thread_cleanup waits for the end of the tick thread. In the child of a fork, OCaml 5 would
-   wait for the parent's tick thread, which the child does not have: in glibc 2.36 pthread_join
-   returns at once then, in glibc 2.43 it never returns. */
+   wait for the parent's tick thread, which the child does not have. Then pthread_join returns at
+   once in glibc 2.36, and never in glibc 2.43. */
 void obx_stop_ticks(void) {
   unwant_ticks();
   value_function *cleanup = FIND(value_function, caml_thread_cleanup);

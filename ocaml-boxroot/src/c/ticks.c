@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* OCaml's threads take turns because the tick thread of the systhreads library asks the thread that
-   runs OCaml code to give the lock to those that wait. If a thread that C registers is the first
-   besides the one that started OCaml, the tick thread starts when the new thread has got the lock.
-   Until then OCaml code would keep the lock, and forever if it waits for the new thread. So a
-   thread of this file asks meanwhile. In the child of a fork it asks while threads are attached:
-   OCaml 5 believes that the parent's tick thread runs there. It ends soon after that, because a
-   process may end by the end of its last thread. */
+   runs OCaml code to give the lock to waiting threads. If the second thread of OCaml is one that C
+   registers, the tick thread only starts when the new thread has the lock. Until then OCaml code
+   would keep the lock, forever if it waits for the new thread. So a thread of this file asks
+   meanwhile. In the child of a fork this thread asks while threads are attached, because OCaml 5
+   believes that the parent's tick thread still runs. It ends soon afterwards, because a process may
+   rely on ending with its last thread. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <pthread.h>
@@ -28,10 +28,10 @@
 #include "obx.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static unsigned wanted; /* by as many threads */
-static bool is_ticking; /* whether the thread of this file lives */
+static unsigned wanted; /* by so many threads */
+static bool is_ticking; /* whether the thread of this file runs */
 
-/* What OCaml's tick thread does. Needs no lock, but that OCaml runs. */
+/* Does what OCaml's tick thread does. Needs a started runtime, but no lock. */
 static void ask(void) {
 #if OCAML_VERSION >= 50000
   atomic_store_explicit(&Caml_state->requested_external_interrupt, 1, memory_order_release);
@@ -46,7 +46,7 @@ static void *tick(void *unused) {
 #if OCAML_VERSION >= 50000
   caml_init_domain_self(0); /* the domain where threads are registered */
 #endif
-  struct timespec const between = {.tv_nsec = 50 * 1000 * 1000}; /* as OCaml's */
+  struct timespec const between = {.tv_nsec = 50 * 1000 * 1000}; /* like OCaml's */
   for (;;) {
     (void)nanosleep(&between, NULL);
     pthread_mutex_lock(&mutex);
@@ -58,7 +58,7 @@ static void *tick(void *unused) {
   }
 }
 
-/* If there is no memory for the thread, turns begin when OCaml's tick thread does. */
+/* If the thread cannot be created, threads take turns once OCaml's tick thread has started. */
 static void start(void) {
   sigset_t all, mask;
   sigfillset(&all);
@@ -78,12 +78,12 @@ void obx_want_ticks(void) {
 
 void obx_unwant_ticks(void) {
   pthread_mutex_lock(&mutex);
-  if (wanted != 0) wanted--; /* 0: a handler of a signal has forked meanwhile */
+  if (wanted != 0) wanted--; /* 0: a signal handler has forked meanwhile */
   pthread_mutex_unlock(&mutex);
 }
 
 void obx_ticks_after_fork(void) {
   wanted = 0;
   is_ticking = false;
-  pthread_mutex_init(&mutex, NULL); /* its owner may be a thread that is not here */
+  pthread_mutex_init(&mutex, NULL); /* its owner may be a thread of the parent */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Weak roots, for weak.rs. Nothing here raises: OCaml's own functions for weak pointers run signal
-   handlers and finalisers, or raise if out of memory, so those that can are not called. */
+/* Weak roots, for weak.rs. Nothing here raises. OCaml functions that may run signal handlers or
+   finalisers, or raise if out of memory, are not called. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ static void set(value ephemeron, value key) {
 #define is_unsettled(key) (caml_gc_phase == Phase_sweep_ephe)
 #endif
 
-/* As caml_ephe_get_key, which also makes an option. */
+/* Like caml_ephe_get_key, but does not allocate an option. */
 static bool get(value ephemeron, value *key) {
   atomic_value *place = Op_atomic_val(ephemeron) + CAML_EPHE_FIRST_KEY;
   *key = atomic_load_explicit(place, memory_order_acquire);
@@ -69,6 +69,6 @@ value obx_alloc_weak(value const *root) {
   return ephemeron;
 }
 
-/* Whether the value of the weak pointer is alive, and the value, which lives until the GC runs
-   again at least. Does not run the GC. */
+/* Whether the value of the weak pointer is alive. Also returns the value, which lives at least
+   until the GC runs again. Does not run the GC. */
 int obx_get_weak(value ephemeron, value *key) { return get(ephemeron, key); }
