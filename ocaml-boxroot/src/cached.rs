@@ -3,18 +3,19 @@
 use crate::{Boxroot, DomainLock, RootRef};
 use std::sync::OnceLock;
 
-/// A root that is made once.
+/// A root that is created once.
 pub struct Cached<T: ?Sized + 'static>(OnceLock<Boxroot<T>>);
 
 impl<T: ?Sized + 'static> Cached<T> {
-    /// There is none yet.
+    /// Without a root.
     #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Cached(OnceLock::new())
     }
 
-    /// The root, made by `make` if there is none. Nobody waits for `make`, which may run OCaml
-    /// code: of roots that several threads make at once, the first stays.
+    /// Returns the root, and creates it with `make` if there is none. Threads do not wait for each
+    /// other, because `make` may run OCaml code. If several threads create a root at once, the
+    /// first one stays.
     #[inline]
     pub fn get<E>(
         &'static self,
@@ -31,16 +32,16 @@ impl<T: ?Sized + 'static> Cached<T> {
     }
 }
 
-/// A root of a constant, which is made at the first call of this place in the program, and is never
-/// dropped: a `Result` of a `&'static RootRef<T>`. Later calls take one load.
+/// Returns a root of a constant as a `Result<&'static RootRef<T>, _>`. The first evaluation of this
+/// expression creates the root, which is never dropped. Later evaluations cost one load.
 ///
 /// * `cached_root!(lock, text)`: an OCaml string with this text. The error is a
 ///   [`ConversionError`](crate::ConversionError).
 /// * `cached_root!(lock, T, |lock| …)`: the root that the closure returns, as a `Result` of a
 ///   `Boxroot<T>` and any error. After an error, the next call tries again.
 ///
-/// Several threads may run the closure at the same time, as it may release the lock. All of them
-/// get the same root, and the other roots are dropped. `T` is [`Send`] and [`Sync`].
+/// Several threads may run the closure at the same time, because it may release the lock. All of
+/// them get the same root, and the other roots are dropped. `T` must be [`Send`] and [`Sync`].
 ///
 /// # Examples
 ///
@@ -64,7 +65,7 @@ macro_rules! cached_root {
     ($lock:expr, $marker:ty, $make:expr $(,)?) => {
         $crate::macro_support::Cached::get(
             {
-                // The program's expressions do not see it.
+                // Expressions of the user cannot see this name.
                 static VALUE: $crate::macro_support::Cached<$marker> =
                     $crate::macro_support::Cached::new();
                 &VALUE

@@ -1,8 +1,8 @@
-//! Promises across the border: [`CompletionQueue`].
+//! Promises between Rust and OCaml: [`CompletionQueue`].
 //!
-//! A queue holds work for the thread that runs OCaml's scheduler, and a descriptor wakes the
-//! scheduler. OCaml's promises are nothing but functions here, so no scheduler is part of this
-//! crate.
+//! A queue holds work for the thread that runs OCaml's scheduler, and a file descriptor wakes the
+//! scheduler. This crate only sees functions that resolve OCaml's promises, so it depends on no
+//! scheduler.
 
 use crate::call::enter::panic_message;
 use crate::domains::quietly;
@@ -34,29 +34,29 @@ pub type Resolve<T> = Function<(Result<T, OCamlException>,), ()>;
 /// An OCaml function that cancels a promise: `unit -> unit`.
 pub type Cancel = Function<(), ()>;
 
-/// Promises between Rust and a scheduler of OCaml's, such as Lwt or Eio.
+/// Promises between Rust and an OCaml scheduler, such as Lwt or Eio.
 ///
-/// * OCaml waits for Rust: OCaml gives Rust a function that resolves a promise. Rust makes a
-///   [`Completion`] of it, which any thread [resolves](Completion::resolve) later.
-/// * Rust waits for OCaml: [`call`](CompletionQueue::call) has the scheduler's thread start
-///   something, and returns an [`OCamlFuture`].
+/// * OCaml waits for Rust: OCaml gives Rust a function that resolves a promise. Rust makes it a
+///   [`Completion`], which any thread [resolves](Completion::resolve) later.
+/// * Rust waits for OCaml: [`call`](CompletionQueue::call) makes the scheduler's thread start an
+///   operation, and returns an [`OCamlFuture`].
 ///
-/// Neither needs OCaml's lock. What is to be done by OCaml lies in the queue until OCaml calls
-/// [`run`](CompletionQueue::run). While there is something, the queue's [descriptor](AsFd) is
-/// readable, so the scheduler waits for that, as for a socket. `examples/lwt` and `examples/eio`
+/// Neither needs OCaml's lock. Work for OCaml stays in the queue until OCaml calls
+/// [`run`](CompletionQueue::run). While the queue has work, its [file descriptor](AsFd) is
+/// readable, so the scheduler can wait for it as for a socket. `examples/lwt` and `examples/eio`
 /// have the few lines of OCaml that do so, and the guide explains them (`docs/guide/async.md`).
 ///
 /// A queue belongs to one scheduler. A program usually has one, in a `OnceLock`.
 ///
-/// # Ends
+/// # Shutdown, cancellation and forks
 ///
 /// If the queue is [closed](CompletionQueue::close), dropped, or ended by
-/// [`Runtime::shutdown`](crate::Runtime::shutdown), OCaml's promises stay as they are, and futures
-/// return [`Unresolved`](CallError::Unresolved). So they do if OCaml's garbage collector finds that
-/// nothing can call the function that resolves. It does not find that if the function that cancels
-/// refers to the promise: a future that waits keeps that function. In the child of a fork, the
-/// queue is the parent's: `run` and futures return [`Forked`](AttachError::Forked), and completions
-/// do nothing.
+/// [`Runtime::shutdown`](crate::Runtime::shutdown), OCaml's promises stay pending, and futures
+/// return [`Unresolved`](CallError::Unresolved). Futures also return it if OCaml's garbage
+/// collector finds that nothing can call the resolving function any more. It cannot find this if
+/// the cancelling function refers to the promise, because a pending future keeps that function
+/// alive. In the child of a fork, the queue belongs to the parent: `run` and futures return
+/// [`Forked`](AttachError::Forked), and completions do nothing.
 ///
 /// # Examples
 ///
@@ -94,7 +94,7 @@ impl AsFd for CompletionQueue {
     }
 }
 
-/// In OCaml on Unix, a `Unix.file_descr` is this number.
+/// In OCaml on Unix, this number is the `Unix.file_descr`.
 impl AsRawFd for CompletionQueue {
     fn as_raw_fd(&self) -> RawFd {
         self.0.reader.as_raw_fd()
@@ -102,11 +102,11 @@ impl AsRawFd for CompletionQueue {
 }
 
 impl CompletionQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     ///
     /// # Errors
     ///
-    /// The system has no descriptor left; it takes two.
+    /// If the system has no file descriptors left. A queue needs two.
     pub fn new(_lock: &DomainLock) -> io::Result<CompletionQueue> {
         let (reader, writer) = UnixStream::pair()?;
         reader.set_nonblocking(true)?;
@@ -118,7 +118,7 @@ impl CompletionQueue {
         Ok(CompletionQueue(queue))
     }
 
-    /// The Rust side of a promise of OCaml's, which `resolve` resolves.
+    /// Creates the Rust side of an OCaml promise, which `resolve` resolves.
     pub fn completion<T>(&self, resolve: Boxroot<Resolve<T>>) -> Completion<T>
     where
         T: Send + Sync + 'static,
@@ -126,19 +126,19 @@ impl CompletionQueue {
         Completion { resolve: Some(resolve), queue: Arc::clone(&self.0) }
     }
 
-    /// Has OCaml start something, and returns the future of its result. OCaml starts it in
-    /// [`run`](CompletionQueue::run), even if nobody polls the future.
+    /// Makes OCaml start an operation, and returns the future of its result. OCaml starts the
+    /// operation in [`run`](CompletionQueue::run), even if nobody polls the future.
     ///
-    /// `start` gets a function for OCaml, which takes the result. It returns a function of OCaml's
-    /// that cancels: it is called if the future is dropped before it has the result. If the future
-    /// is dropped before `start` is called, `start` is dropped.
+    /// `start` gets a function that OCaml must call with the result. It returns an OCaml function
+    /// that cancels the operation, which is called if the future is dropped before it has the
+    /// result. If the future is dropped before `start` is called, `start` is dropped.
     ///
     /// # Errors
     ///
-    /// This function has none. The future returns an exception that OCaml resolves with, an error
-    /// of `start`, [`Conversion`](CallError::Conversion) if the result is no `R`, and
-    /// [`Unresolved`](CallError::Unresolved). If `start` or the conversion panics, so does the poll
-    /// of the future.
+    /// This function is infallible. The future may return the exception that OCaml resolves it
+    /// with, an error of `start`, [`Conversion`](CallError::Conversion) if the result is not an
+    /// `R`, or [`Unresolved`](CallError::Unresolved). If `start` or the conversion panics, polling
+    /// the future panics.
     ///
     /// # Examples
     ///
@@ -179,7 +179,7 @@ impl CompletionQueue {
             }
             let sender = Mutex::new(Some(sender));
             let resolve = Resolve::<T>::from_rust(lock, move |lock, result| {
-                // The mutex is free while the program's code runs.
+                // The mutex is unlocked while user code runs.
                 let sender = locked(&sender).take();
                 if let Some(sender) = sender {
                     let received = catch_unwind(AssertUnwindSafe(|| received(lock, result)));
@@ -205,14 +205,14 @@ impl CompletionQueue {
     }
 
     /// For OCaml's scheduler: resolves the promises whose completions are in the queue, and starts
-    /// the calls. What is added meanwhile waits for the next time.
+    /// the calls. Work that is added meanwhile waits for the next `run`.
     ///
     /// # Errors
     ///
-    /// The exception of a function of OCaml's that resolves or cancels; others stay in the queue.
-    /// [`Forked`](AttachError::Forked) in the child of a fork.
+    /// The first exception of an OCaml function that resolves or cancels a promise; later work
+    /// stays in the queue. [`Forked`](AttachError::Forked) in the child of a fork.
     pub fn run(&self, lock: &mut DomainLock) -> Result<(), CallError> {
-        /// Has the descriptor readable if there is more.
+        /// Makes the descriptor readable if there is more work.
         struct Ends<'q>(&'q Queue);
         impl Drop for Ends<'_> {
             fn drop(&mut self) {
@@ -229,34 +229,34 @@ impl CompletionQueue {
             let Some(work) = locked(&self.0.state).work.pop_front() else { break };
             work(lock)?;
             if self.0.is_left_behind() {
-                return Err(AttachError::Forked.into()); // the work has forked
+                return Err(AttachError::Forked.into()); // this is a child that the work forked
             }
         }
         Ok(())
     }
 
-    /// Ends the queue: what is in it, and what is added later, is dropped, and futures that wait
+    /// Ends the queue: drops its work and all work that is added later, and makes pending futures
     /// return [`Unresolved`](CallError::Unresolved). Call this when OCaml's scheduler has ended.
     pub fn close(&self) {
         self.0.close();
     }
 }
 
-/// [Closes](CompletionQueue::close) the queue, which nobody can run any more.
+/// [Closes](CompletionQueue::close) the queue.
 impl Drop for CompletionQueue {
     fn drop(&mut self) {
         self.0.close();
     }
 }
 
-/// The Rust side of a promise of OCaml's: [`CompletionQueue::completion`]. It is resolved once,
+/// The Rust side of an OCaml promise, from [`CompletionQueue::completion`]. It is resolved once,
 /// from any thread, without OCaml's lock.
 ///
-/// If it is dropped, for instance because a task was cancelled, OCaml's promise is rejected with
-/// `Failure`.
+/// If it is dropped unresolved, for instance because a task was cancelled, OCaml's promise is
+/// rejected with `Failure`.
 #[must_use = "if it is dropped, OCaml's promise is rejected"]
 pub struct Completion<T: Send + Sync + 'static> {
-    /// `None` when it is resolved.
+    /// `None` once it is resolved.
     resolve: Option<Boxroot<Resolve<T>>>,
     queue: Arc<Queue>,
 }
@@ -268,8 +268,8 @@ impl<T: Send + Sync> fmt::Debug for Completion<T> {
 }
 
 impl<T: Send + Sync> Completion<T> {
-    /// Resolves OCaml's promise: with the value, which is converted on OCaml's thread, or with the
-    /// exception that the error is, as for a function that OCaml called. If the conversion fails or
+    /// Resolves OCaml's promise with the value, which is converted on OCaml's thread, or with the
+    /// exception for the error, as in a function that OCaml called. If the conversion fails or
     /// panics, OCaml gets the exception `Failure`.
     pub fn resolve<R, E>(mut self, result: Result<R, E>)
     where
@@ -296,7 +296,7 @@ impl<T: Send + Sync> Drop for Completion<T> {
     }
 }
 
-/// Calls OCaml with the result of Rust.
+/// Calls the OCaml function with Rust's result.
 fn finish<T: 'static>(
     lock: &mut DomainLock,
     resolve: &Boxroot<Resolve<T>>,
@@ -315,7 +315,7 @@ fn finish<T: 'static>(
     Ok(())
 }
 
-/// The exception that the error is, or `Failure`.
+/// The exception for the error: the exception that it is or contains, or `Failure`.
 fn exception_of(
     lock: &mut DomainLock,
     error: &(dyn Error + 'static),
@@ -328,14 +328,14 @@ fn exception_of(
     Ok(value.clone_in(lock)?)
 }
 
-/// The result of OCaml, for Rust.
+/// Converts OCaml's result for Rust.
 fn received<T, R: FromOCaml<T>>(
     lock: &DomainLock,
     result: &RootRef<Result<T, OCamlException>>,
 ) -> Result<R, CallError> {
     match result.to_rust::<Result<R, Boxroot<OCamlException>>>(lock)? {
         Ok(value) => Ok(value),
-        // SAFETY: the root has a live exception.
+        // SAFETY: the root owns a live exception.
         Err(exception) => Err(unsafe { Exception::raised(lock, exception.get(lock).raw()) }.into()),
     }
 }
@@ -349,7 +349,7 @@ pub struct OCamlFuture<R> {
 }
 
 impl<R> OCamlFuture<R> {
-    /// Tells a future from others of its queue.
+    /// Identifies a future in its queue.
     fn id(&self) -> usize {
         Arc::as_ptr(&self.cell).addr()
     }
@@ -366,8 +366,8 @@ impl<R> Future for OCamlFuture<R> {
 
     /// # Panics
     ///
-    /// If the closure of the call, or the conversion, panicked, with its payload; and if the future
-    /// has returned its result before.
+    /// If the closure of the call or the conversion panicked, with its payload. Also if the future
+    /// has already returned its result.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         if self.queue.is_left_behind() {
             return Poll::Ready(Err(AttachError::Forked.into()));
@@ -377,7 +377,7 @@ impl<R> Future for OCamlFuture<R> {
         if let CellState::Waiting(waker, _) = &mut *state {
             let before = waker.replace(new);
             drop(state);
-            drop(before); // code of the program, without the mutex
+            drop(before); // user code, which needs the mutex unlocked
             return Poll::Pending;
         }
         let CellState::Done(result) = mem::replace(&mut *state, CellState::Over) else {
@@ -406,15 +406,15 @@ impl<R> Drop for OCamlFuture<R> {
 /// Where OCaml leaves a result for Rust.
 struct Cell<R> {
     state: Mutex<CellState<R>>,
-    /// As [`Queue::generation`]: in the child, OCaml may still resolve, or drop what resolves.
+    /// As [`Queue::generation`]: in the child, OCaml may still call or drop the resolving function.
     generation: Generation,
 }
 
 enum CellState<R> {
-    /// With the function that cancels, if OCaml has started.
+    /// With the cancelling function, if OCaml has started the operation.
     Waiting(Option<Waker>, Option<Boxroot<Cancel>>),
     Done(thread::Result<Result<R, CallError>>),
-    /// Rust has the result, or does not want it.
+    /// Rust has taken the result, or has dropped the future.
     Over,
 }
 
@@ -432,10 +432,10 @@ impl<R> Cell<R> {
         matches!(*locked(&self.state), CellState::Over)
     }
 
-    /// OCaml has started, and waits to be cancelled.
+    /// OCaml has started the operation, which `cancel` cancels.
     fn started(&self, lock: &mut DomainLock, cancel: Boxroot<Cancel>) -> Result<(), CallError> {
         if self.is_left_behind() {
-            return Ok(()); // the call has forked
+            return Ok(()); // this is a child that the call forked
         }
         match &mut *locked(&self.state) {
             CellState::Waiting(_, place) => {
@@ -449,7 +449,7 @@ impl<R> Cell<R> {
         Ok(())
     }
 
-    /// The first result counts.
+    /// Later results are dropped.
     fn complete(&self, result: thread::Result<Result<R, CallError>>) {
         if self.is_left_behind() {
             quietly(|| drop(result));
@@ -469,9 +469,9 @@ impl<R> Cell<R> {
     }
 }
 
-/// A cell of any type.
+/// A cell with any type of result.
 trait Ends: Send + Sync {
-    /// Ends the wait of the future, if it waits: nobody resolves it any more.
+    /// If the future is pending, makes it return `Unresolved`.
     fn end(&self);
 }
 
@@ -481,7 +481,7 @@ impl<R: Send> Ends for Cell<R> {
     }
 }
 
-/// What can complete a future. It may be dropped in a collection.
+/// The right to complete a future. May be dropped in a collection.
 struct Sender<R>(Arc<Cell<R>>);
 
 impl<R> Drop for Sender<R> {
@@ -495,17 +495,18 @@ type Work = Box<dyn FnOnce(&mut DomainLock) -> Result<(), CallError> + Send>;
 
 struct Queue {
     state: Mutex<QueueState>,
-    /// Has a byte to be read if `QueueState::is_signalled`.
+    /// Has a byte to read if `QueueState::is_signalled`.
     reader: UnixStream,
     writer: UnixStream,
-    /// In the child of a fork, the mutex may stay locked, and the descriptors are the parent's.
+    /// In the child of a fork, the mutex may be locked forever, and the descriptors belong to the
+    /// parent.
     generation: Generation,
 }
 
 #[derive(Default)]
 struct QueueState {
     work: VecDeque<Work>,
-    /// The cells of the futures that live, by their ids.
+    /// The cells of live futures, by their ids.
     futures: BTreeMap<usize, Weak<dyn Ends>>,
     is_signalled: bool,
     is_closed: bool,
@@ -516,8 +517,8 @@ impl Queue {
         self.generation.is_over()
     }
 
-    /// For the end of the queue, which the future may not see otherwise: OCaml may keep what would
-    /// resolve it.
+    /// Registers a future, so that closing the queue ends it even if OCaml keeps the resolving
+    /// function.
     fn add<R: Send + 'static>(&self, future: &OCamlFuture<R>) {
         if !self.is_left_behind() {
             let cell = Arc::downgrade(&future.cell);
@@ -533,20 +534,20 @@ impl Queue {
         let mut state = locked(&self.state);
         if state.is_closed {
             drop(state);
-            return; // and drops the work, without the mutex
+            return; // drops the work, with the mutex unlocked
         }
         state.work.push_back(work);
         self.signal_if_needed(&mut state);
     }
 
-    /// Under the mutex, so that there is never more than one byte.
+    /// Called under the mutex, so that there is never more than one byte.
     fn signal_if_needed(&self, state: &mut QueueState) {
         if !state.is_signalled && !state.work.is_empty() {
             state.is_signalled = (&self.writer).write_all(&[0]).is_ok();
         }
     }
 
-    /// How much there is to do.
+    /// Returns how much work there is, and removes the signal.
     fn begin_run(&self) -> usize {
         let mut state = locked(&self.state);
         if mem::take(&mut state.is_signalled) {
@@ -562,7 +563,7 @@ impl Queue {
             let work = mem::take(&mut state.work);
             let futures = mem::take(&mut state.futures);
             drop(state);
-            // The drop of a closure may wait for who waits for a future.
+            // Futures first: the drop of a closure may wait for a thread that waits for a future.
             futures.values().filter_map(Weak::upgrade).for_each(|cell| cell.end());
             work.into_iter().for_each(|work| quietly(|| drop(work)));
         }
@@ -573,13 +574,13 @@ impl Queue {
 /// free in the child of a fork that may use OCaml.
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 
-/// At the end of a shutdown, on the thread that has the lock: nobody will run them.
+/// Called at the end of a shutdown, with the lock, because nothing can run the queues any more.
 pub(crate) fn close_all() {
     let all: Vec<_> = locked(&QUEUES).iter().filter_map(Weak::upgrade).collect();
     all.iter().for_each(|queue| queue.close());
 }
 
-/// No code of the program runs under a mutex of this module, so none is poisoned.
+/// No user code runs under a mutex of this module, so none is poisoned.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! Pools of OCaml's domains, which run Rust closures in parallel: [`Domains`].
+//! Pools of OCaml domains, which run Rust closures in parallel: [`Domains`].
 //!
 //! A pool is a queue of jobs. Its workers wait with OCaml's lock released, and attach to their own
-//! domain for each job, so that a job is nothing but a `DomainLock::attach` on another thread.
+//! domain for each job: a job is just a `DomainLock::attach` on another thread.
 
 pub use crate::error::DomainsError;
 
@@ -24,49 +24,51 @@ use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Instant;
 
-/// A pool of OCaml's domains, which runs Rust closures: its *jobs*.
+/// A pool of OCaml domains that runs Rust closures, its *jobs*, in parallel.
 ///
-/// Threads of Rust attach to the first domain, so they use OCaml one at a time. A pool has domains
-/// of its own, its *workers*, so its jobs use OCaml at the same time, on OCaml 5. On OCaml 4, a
-/// pool has one worker, whatever it was asked for.
+/// Rust threads attach to the first domain, so they use OCaml one at a time. A pool has its own
+/// domains, its *workers*, so on OCaml 5 its jobs use OCaml at the same time. On OCaml 4, a pool
+/// always has one worker.
 ///
-/// A job gets the token of its worker's domain. What it takes and returns is [`Send`], as a
-/// [`Boxroot`] is. Its errors are of any type that is made from an [`AttachError`], as for
+/// A job gets the token of its worker's domain. Its arguments and its result must be [`Send`], as a
+/// [`Boxroot`] is. Its error may have any type that implements `From<AttachError>`, as for
 /// [`DomainLock::attach`].
 ///
 /// # Waiting
 ///
-/// A collection waits for all domains. So a thread does not wait for jobs under OCaml's lock:
-/// [`run`](Domains::run), [`map`](Domains::map), [`scope`](Domains::scope), [`join`](Domains::join)
-/// and [`Task::join`] return [`AlreadyHeld`](AttachError::AlreadyHeld) there. Call them in
-/// [`release`](DomainLock::release). While OCaml drops an [`OCamlBox`](crate::markers::OCamlBox),
-/// they return [`InFinaliser`](AttachError::InFinaliser); [`spawn`](Domains::spawn) works there.
+/// A collection waits for all domains, so a thread must not wait for jobs while it holds OCaml's
+/// lock. There, [`run`](Domains::run), [`map`](Domains::map), [`scope`](Domains::scope),
+/// [`join`](Domains::join) and [`Task::join`] return [`AlreadyHeld`](AttachError::AlreadyHeld).
+/// Call them in [`release`](DomainLock::release). While OCaml drops an
+/// [`OCamlBox`](crate::markers::OCamlBox), they return [`InFinaliser`](AttachError::InFinaliser),
+/// but [`spawn`](Domains::spawn) works.
 ///
 /// A job may use its own pool. While it waits for jobs that no worker has begun, it runs them
-/// itself, on its worker. So jobs that wait for jobs do not deadlock, even if there is one worker.
-/// But a job occupies its worker while it blocks on a [`Task`] as a future, or on a thread that
-/// uses the pool.
+/// itself, on its worker. So jobs that wait for jobs do not deadlock, even with one worker. But a
+/// job occupies its worker while it blocks on a [`Task`] as a future, or on a thread that uses the
+/// pool.
 ///
 /// # Panics and ends
 ///
-/// A panic of a job goes to the thread that waits for it; the pool goes on. A job whose [`Task`]
-/// was dropped runs, and its result is dropped on the worker, without the lock. That drop, and a
-/// waker that the end of a job wakes, may be unable to attach.
+/// A panic of a job propagates to the thread that waits for the job; the pool continues. A job
+/// whose [`Task`] was dropped still runs, and its result is dropped on the worker, without the
+/// lock. In that drop, and in a waker that the end of a job wakes, attaching may fail.
 ///
-/// A thread that OCaml code of a job makes (`Thread.create`) belongs to the worker's domain. The
+/// A thread that OCaml code creates in a job (`Thread.create`) belongs to the worker's domain. The
 /// worker ends after that thread, so [`join`](Domains::join) waits for both, as OCaml's
-/// `Domain.join` does. A shutdown does not wait for such threads, wherever they were made.
+/// `Domain.join` does. A shutdown never waits for `Thread.create` threads.
 ///
-/// When a pool is dropped, its workers end after the jobs that are in the queue. Nobody waits for
-/// that; [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) is
+/// When a pool is dropped, its workers end after the jobs in the queue. The drop does not wait for
+/// that, but [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) returns
 /// [`Busy`](crate::runtime::Users::Jobs) while there are jobs, and ends idle workers. OCaml's
-/// `exit` and the end of the process wait for neither. In the child of a fork, the workers of the
-/// parent are missing: all functions return [`Forked`](AttachError::Forked) there.
+/// `exit` and the end of the process wait neither for jobs nor for workers. In the child of a fork,
+/// all functions return [`Forked`](AttachError::Forked), because the workers only exist in the
+/// parent.
 ///
 /// # Threads
 ///
-/// A worker's thread has the system's default size of stack (`ulimit -s`, usually 8 MiB), as
-/// OCaml's domains have. Its name is `ocaml-worker 1` and so on.
+/// A worker's thread has the default stack size of OCaml's domains (`ulimit -s`, usually 8 MiB).
+/// The threads are named `ocaml-worker 1` and so on.
 ///
 /// # Examples
 ///
@@ -99,19 +101,19 @@ impl fmt::Debug for Domains {
     }
 }
 
-/// The name under which the OCaml program registers what makes a domain
+/// The name under which the OCaml program registers the function that creates a domain
 /// (`ocaml-boxroot-sys/src/build/bindings/domains.ml`).
 const SPAWN: &str = "ocaml_boxroot.spawn";
 
-/// OCaml's number of domains, unless `OCAMLRUNPARAM` says another, less the first domain.
+/// OCaml's default limit on domains, without the first domain.
 const MOST_WORKERS: usize = 127;
 
 impl Domains {
-    /// A pool with this many workers; with one on OCaml 4.
+    /// Creates a pool with this many workers; on OCaml 4, with one.
     ///
     /// # Errors
     ///
-    /// Those in the table of [`DomainsError`]. No worker is left then, or it ends at once.
+    /// Those in the table of [`DomainsError`]. Then all workers have ended, or end at once.
     pub fn new(lock: &mut DomainLock, workers: usize) -> Result<Domains, DomainsError> {
         if workers == 0 {
             return Err(DomainsError::NoWorkers);
@@ -126,7 +128,7 @@ impl Domains {
             false => domains.start_domains(lock),
         };
         let pool = &domains.pool;
-        // A worker that has not begun has a use, so that a shutdown would be `Busy`.
+        // Waits, because a worker that has not begun has a use, so a shutdown would be `Busy`.
         let begun = started.and_then(|()| lock.release(|| pool.wait_for_begin(workers)));
         if begun.is_err() {
             pool.close();
@@ -135,7 +137,7 @@ impl Domains {
         begun.map(|()| domains)
     }
 
-    /// A pool with as many workers as the process has processors.
+    /// Creates a pool with as many workers as the process has processors.
     ///
     /// # Errors
     ///
@@ -153,16 +155,16 @@ impl Domains {
     fn start_domains(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
         type Begun = Function<(), ()>;
         type Spawn = Function<(Function<(Begun,), ()>,), ()>;
-        // SAFETY: the name is this crate's, for a function of this type. OCaml 5 only.
+        // SAFETY: this crate reserves the name for a function of this type. OCaml 5 only.
         let spawn: Option<Boxroot<Spawn>> = unsafe { lock.named(SPAWN) };
         let spawn = spawn.ok_or(DomainsError::NotLinked)?;
         let pool = Arc::clone(&self.pool);
         let body = Function::<(Begun,), ()>::from_rust(lock, move |lock, begun| {
-            // A handler of a signal may raise here. Then `new` may be waiting for this worker.
+            // A signal handler may raise here, while `new` may be waiting for this worker.
             begun.call(lock).inspect_err(|_| pool.close())?;
             lock.release(|| {
                 // SAFETY: the innermost use is that of OCaml's call of this closure, which does not
-                // need it before `begin`. Without it, idle workers do not keep the runtime up.
+                // need it before `begin`. It ends so that idle workers do not keep the runtime up.
                 unsafe { uses::end() };
                 pool.work();
                 // SAFETY: OCaml knows this thread. The use is refused in the child of a fork, where
@@ -173,21 +175,21 @@ impl Domains {
         });
         let refused = |error: &dyn std::error::Error| DomainsError::Refused(error.to_string());
         let body = body.map_err(|error| refused(&error))?;
-        // After an exception there may be a domain nevertheless: a signal handler may have raised
-        // it when `Domain.spawn` was done. So a worker counts itself.
+        // Each worker counts itself, because there may be a domain even after an exception: a
+        // signal handler may raise when `Domain.spawn` has already created the domain.
         for _ in 0..self.workers {
             spawn.call(lock, &body).map_err(|exception| refused(&exception))?;
         }
         Ok(())
     }
 
-    /// On OCaml 4: a thread that has attached once, so that OCaml knows it.
+    /// On OCaml 4: starts a thread that attaches once, so that OCaml knows it.
     fn start_thread(&self, lock: &mut DomainLock) -> Result<(), DomainsError> {
         let pool = Arc::clone(&self.pool);
         let (sender, attached) = mpsc::channel();
         let builder = thread::Builder::new().stack_size(8 << 20);
         let started = builder.spawn(move || {
-            // `new` has a use, for whose end a shutdown may wait that has paused other uses.
+            // Not `Acquired::new`: a shutdown that paused other uses may wait for the caller's use.
             let result = Acquired::unpaused().map(drop);
             let is_attached = result.is_ok();
             let _ = sender.send(result);
@@ -202,8 +204,8 @@ impl Domains {
         Ok(result.unwrap_or(Err(AttachError::ThreadNotRegistered))?)
     }
 
-    /// Runs a job, and waits for it. The job may borrow, as it has ended when this returns. On a
-    /// worker of this pool, the job runs at once, on this worker.
+    /// Runs a job and waits for it. The job may borrow, because it has ended when this returns. On
+    /// a worker of this pool, the job runs at once, on this worker.
     ///
     /// # Errors
     ///
@@ -221,7 +223,7 @@ impl Domains {
     /// use ocaml_boxroot::{DomainLock, Domains, Error, ToOCaml};
     ///
     /// fn length(domains: &Domains, lock: &mut DomainLock, text: &str) -> Result<usize, Error> {
-    ///     // This thread holds the lock, so it gives it up while it waits.
+    ///     // This thread holds the lock, so it releases the lock while it waits.
     ///     lock.release(|| domains.run(|lock| Ok(text.to_ocaml(lock)?.get(lock).as_bytes().len())))
     /// }
     /// # ocaml_boxroot::macro_support::example(|lock| {
@@ -242,16 +244,16 @@ impl Domains {
         if self.pool.is_of_this_worker() {
             return DomainLock::attach(job);
         }
-        // SAFETY: the job has ended when this function returns, because nothing below does before.
+        // SAFETY: the job has ended when this function returns, because `wait` waits for it.
         let task = unsafe { self.pool.submit(None, job) };
         flattened(task.cell.wait())
     }
 
-    /// Has a worker run a job, and does not wait. This needs no lock, and may be called under it.
+    /// Queues a job for a worker, and returns at once. This works with or without the lock.
     ///
     /// # Errors
     ///
-    /// This function has none. [`Task::join`] returns those of the job, and of
+    /// This function is infallible. [`Task::join`] returns the errors of the job and of
     /// [`run`](Domains::run).
     ///
     /// # Examples
@@ -278,19 +280,19 @@ impl Domains {
         unsafe { self.pool.submit(None, job) }
     }
 
-    /// Calls `f` with a scope, whose jobs may borrow what lives longer than this call. Waits for
-    /// all jobs of the scope before it returns, even if `f` panics, as [`std::thread::scope`] does.
+    /// Calls `f` with a scope, whose jobs may borrow data that outlives this call. Waits for all
+    /// jobs of the scope before it returns, even if `f` panics, as [`std::thread::scope`] does.
     ///
     /// # Errors
     ///
-    /// As for [`run`](Domains::run), without those of jobs. After a shutdown, `f` is called, and
-    /// its jobs return the error. If `f` forks, the child gets [`Forked`](AttachError::Forked). If
-    /// jobs of the scope have not ended then, the child is aborted, because they stopped half-way
-    /// in what they borrow.
+    /// Those of [`run`](Domains::run), except for errors of jobs. After a shutdown, `f` is still
+    /// called, and its jobs return the error. If `f` forks, this returns
+    /// [`Forked`](AttachError::Forked) in the child. If the scope has unfinished jobs then, the
+    /// child aborts, because the data that they borrow may be in any state.
     ///
     /// # Panics
     ///
-    /// If `f` panics, or a job whose [`Task`] was not joined.
+    /// If `f` panics, or if a job panics whose [`Task`] was not joined.
     ///
     /// # Examples
     ///
@@ -341,13 +343,14 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// The error of the first item for which `f` has one. As for [`run`](Domains::run), but without
-    /// items the result is an empty vector, also after a shutdown.
+    /// The error of the first item for which `f` returns one. Otherwise those of
+    /// [`run`](Domains::run), but without items this always returns an empty vector, even after a
+    /// shutdown.
     ///
     /// # Panics
     ///
     /// If `f` panics, with its payload. After a panic or an error, workers finish the items that
-    /// they have begun, and begin no others.
+    /// they have begun, and begin no new ones.
     #[doc(alias = "par_iter")]
     pub fn map<T, R, E>(
         &self,
@@ -364,8 +367,8 @@ impl Domains {
         let jobs = self.workers.min(items.len());
         let items = Mutex::new(items.into_iter().enumerate());
         let has_failed = AtomicBool::new(false);
-        // Takes the next item, until there is none. All items before one that fails have been
-        // taken, and are finished, so the first error is found.
+        // Processes items until there are none. All items before a failing one have been taken and
+        // are finished, so the first error is found.
         let work = |lock: &mut DomainLock| {
             let mut done = Vec::new();
             while !has_failed.load(Ordering::Relaxed) {
@@ -386,17 +389,17 @@ impl Domains {
             }
             Ok::<_, E>(())
         })??;
-        // After an error there are items without a result.
+        // After an error, some items have no result.
         results.into_iter().flatten().collect()
     }
 
     /// Waits for all jobs, and for the end of the workers' domains and threads. On a worker of this
-    /// pool it waits for nothing, as a drop.
+    /// pool it waits for nothing, and is the same as a drop.
     ///
     /// # Errors
     ///
     /// [`AlreadyHeld`](AttachError::AlreadyHeld) if this thread [holds the lock](Domains#waiting),
-    /// and [`Forked`](AttachError::Forked) in the child of a fork. The pool is dropped.
+    /// and [`Forked`](AttachError::Forked) in the child of a fork. The pool is also dropped then.
     pub fn join(self) -> Result<(), AttachError> {
         self.pool.may_wait()?;
         self.pool.close();
@@ -419,7 +422,7 @@ impl Drop for Domains {
 pub struct Scope<'scope, 'env: 'scope> {
     pool: Arc<Pool>,
     jobs: Arc<ScopeJobs>,
-    /// Invariant in both, as std's.
+    /// Invariant in both lifetimes, like std's.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -431,7 +434,7 @@ impl fmt::Debug for Scope<'_, '_> {
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// As [`Domains::spawn`]; jobs may do this, too.
+    /// Like [`Domains::spawn`]. Jobs may also call this.
     pub fn spawn<R, E>(
         &'scope self,
         job: impl FnOnce(&mut DomainLock) -> Result<R, E> + Send + 'scope,
@@ -445,9 +448,9 @@ impl<'scope> Scope<'scope, '_> {
     }
 }
 
-/// A job, and its result, once it has one. Dropping it does not stop the job.
+/// A handle to a job and its result. Dropping it does not stop the job.
 ///
-/// It is a [`Future`] of that result. If the job panics, so does the poll.
+/// It is a [`Future`] of the result. If the job panics, polling the future panics.
 ///
 /// # Examples
 ///
@@ -459,7 +462,7 @@ impl<'scope> Scope<'scope, '_> {
 ///     a: Task<u32, AttachError>,
 ///     b: Task<u32, AttachError>,
 /// ) -> Result<u32, AttachError> {
-///     Ok(a.await? + b.await?) // both run already
+///     Ok(a.await? + b.await?) // both are already running
 /// }
 /// ```
 #[must_use = "the job runs, but its error or panic is lost"]
@@ -475,8 +478,7 @@ impl<R, E> fmt::Debug for Task<R, E> {
 }
 
 impl<R, E: From<AttachError>> Task<R, E> {
-    /// Waits for the job. On a worker of the same pool, this runs the job, if no worker has begun
-    /// it.
+    /// Waits for the job. On a worker of the same pool, runs the job if no worker has begun it.
     ///
     /// # Errors
     ///
@@ -491,7 +493,7 @@ impl<R, E: From<AttachError>> Task<R, E> {
         if let Some(run) = self.pool.take_queued(|entry| entry.cell == id) {
             run();
             if self.pool.is_left_behind() {
-                return Err(AttachError::Forked.into()); // the job has forked
+                return Err(AttachError::Forked.into()); // this is a child that the job forked
             }
         }
         flattened(self.cell.wait())
@@ -513,30 +515,29 @@ impl<R, E: From<AttachError>> Future for Task<R, E> {
         }
         let before = outcome.waker.replace(waker);
         drop(outcome);
-        drop(before); // code of the program, without the mutex
+        drop(before); // user code, which needs the mutex unlocked
         Poll::Pending
     }
 }
 
-/// The result of a job, whose panic goes on here.
+/// The result of a job, whose panic continues here.
 fn flattened<R>(result: thread::Result<R>) -> R {
     result.unwrap_or_else(|payload| resume_unwind(payload))
 }
 
-/// No code of the program runs under a mutex of this module, but for comparisons, so none is
-/// poisoned.
+/// No user code runs under a mutex of this module, so none is poisoned.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs code of the program whose panic nobody can get.
+/// Runs user code whose panic nobody can catch.
 pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
         std::mem::forget(payload); // its drop may panic, too
     }
 }
 
-/// Where a job leaves its result.
+/// Where a job stores its result.
 struct Cell<T> {
     outcome: Mutex<Outcome<T>>,
     is_done: Condvar,
@@ -549,7 +550,7 @@ struct Outcome<T> {
 }
 
 impl<T> Cell<T> {
-    /// Tells a cell from others that live.
+    /// Identifies the cell among live cells.
     fn id(self: &Arc<Self>) -> usize {
         Arc::as_ptr(self).addr()
     }
@@ -587,19 +588,19 @@ impl<T> Drop for Cell<T> {
     }
 }
 
-/// The jobs of a scope that have not ended.
+/// The unfinished jobs of a scope.
 #[derive(Default)]
 struct ScopeJobs {
     count: Mutex<ScopeCount>,
     has_changed: Condvar,
-    /// Whether a job has panicked that nobody joined.
+    /// Whether a job that nobody joined has panicked.
     has_panicked: AtomicBool,
 }
 
 #[derive(Default)]
 struct ScopeCount {
     unfinished: usize,
-    /// How many jobs there were.
+    /// How many jobs there were so far.
     all: usize,
 }
 
@@ -619,8 +620,8 @@ impl ScopeJobs {
         self.has_changed.notify_all();
     }
 
-    /// In the child of a fork, whose jobs are the parent's. One of them may have stopped half-way
-    /// in what it borrows. The mutex may stay locked.
+    /// Ends a scope in the child of a fork, where its jobs do not run. An unfinished job may leave
+    /// the data that it borrows half-changed. The mutex may be locked forever.
     fn in_the_child(&self) -> Result<(), AttachError> {
         if self.count.try_lock().is_ok_and(|count| count.unfinished == 0) {
             return Err(AttachError::Forked);
@@ -635,7 +636,7 @@ impl ScopeJobs {
 
 /// A job in the queue.
 struct Entry {
-    /// The ids of its cell, and of its scope, or 0.
+    /// The ids of its cell, and of its scope or 0.
     cell: usize,
     scope: usize,
     run: Box<dyn FnOnce() + Send>,
@@ -647,23 +648,23 @@ struct Pool {
     has_work: Condvar,
     /// A worker has begun, or ended.
     has_changed: Condvar,
-    /// In the child of a fork, the mutex may stay locked.
+    /// In the child of a fork, the mutex may be locked forever.
     generation: Generation,
 }
 
 #[derive(Default)]
 struct State {
     queue: VecDeque<Entry>,
-    /// How many jobs are in the queue or run.
+    /// How many jobs are queued or running.
     jobs: usize,
-    /// How many workers have begun to wait for jobs, and whose threads have not ended.
+    /// How many workers have begun, and have not ended their threads.
     workers: usize,
     is_closed: bool,
 }
 
 thread_local! {
-    /// The pool of which this thread is a worker. It is dropped at the end of the thread, after the
-    /// end of its domain.
+    /// The pool that this worker thread belongs to. It is dropped at the end of the thread, after
+    /// the end of its domain.
     static WORKER: RefCell<Option<Worker>> = const { RefCell::new(None) };
 }
 
@@ -678,7 +679,7 @@ impl Drop for Worker {
 }
 
 impl Pool {
-    /// A pool without workers, which a shutdown will find.
+    /// Creates a pool without workers, and registers it for a shutdown.
     fn new() -> Result<Arc<Pool>, AttachError> {
         let pool = Arc::new(Pool {
             state: Mutex::default(),
@@ -699,7 +700,7 @@ impl Pool {
         locked(&self.state)
     }
 
-    /// Whether this is the child of a fork, and the pool is the parent's.
+    /// Whether this is the child of a fork, and the pool belongs to the parent.
     fn is_left_behind(&self) -> bool {
         self.generation.is_over()
     }
@@ -727,9 +728,9 @@ impl Pool {
     ///
     /// # Safety
     ///
-    /// What the job, its result and its error borrow lives until the task has a result, or, in a
-    /// scope, until the scope has no unfinished jobs; and, if the task has not been asked for its
-    /// result, until it is dropped.
+    /// All data that the job, its result and its error borrow lives until the task has a result,
+    /// or, in a scope, until the scope has no unfinished jobs. If nobody takes the result, the data
+    /// lives until the task is dropped.
     unsafe fn submit<'a, R, E>(
         self: &Arc<Self>,
         scope: Option<&Arc<ScopeJobs>>,
@@ -748,9 +749,9 @@ impl Pool {
         }
         let (id, pool, of_scope) = (cell.id(), Arc::clone(self), scope.cloned());
         let run: Box<dyn FnOnce() + Send + 'a> = Box::new(move || pool.run(cell, of_scope, job));
-        // SAFETY: the types differ by the lifetime alone. `Pool::run` has dropped the job before
-        // the task has a result, and the result before the scope's count falls, unless the task has
-        // it (caller).
+        // SAFETY: the types differ only in the lifetime. `Pool::run` drops the job before the task
+        // has a result. It drops the result before it decrements the scope's count, unless the task
+        // has the result (caller).
         let run: Box<dyn FnOnce() + Send> = unsafe { std::mem::transmute(run) };
         let entry = Entry { cell: id, scope: scope.map_or(0, ScopeJobs::id), run };
         let mut state = self.state();
@@ -760,7 +761,7 @@ impl Pool {
             task.cell.complete(Ok(Err(AttachError::TornDown.into())));
             return task;
         }
-        // Before a worker can end it.
+        // Before a worker can end the job.
         if let Some(scope) = scope {
             scope.begin();
         }
@@ -774,7 +775,7 @@ impl Pool {
         task
     }
 
-    /// On a worker: runs a job.
+    /// Runs a job on a worker.
     fn run<R, E: From<AttachError>>(
         &self,
         cell: Arc<Cell<Result<R, E>>>,
@@ -785,7 +786,7 @@ impl Pool {
         let used = unsafe { uses::begin() };
         let mut result = Some(catch_unwind(AssertUnwindSafe(|| DomainLock::attach(job))));
         if self.is_left_behind() {
-            // The job has forked, and its closure went on in the child. `work` ends.
+            // This is a child that the job forked. `work` ends next.
             if used.is_ok() {
                 // SAFETY: it is the use from above.
                 unsafe { uses::end() };
@@ -794,13 +795,13 @@ impl Pool {
             return;
         }
         if Arc::strong_count(&cell) == 1 {
-            // Nobody waits.
+            // Nobody waits for the result.
             if let (Some(Err(_)), Some(scope)) = (&result, &scope) {
                 scope.has_panicked.store(true, Ordering::Relaxed);
             }
             quietly(|| drop(result.take()));
         }
-        // From here on, a shutdown may succeed: whoever has the result may begin one.
+        // From here on, a shutdown may succeed, because the receiver of the result may begin one.
         if used.is_ok() {
             // SAFETY: it is the use from above.
             unsafe { uses::end() };
@@ -815,7 +816,7 @@ impl Pool {
         }
     }
 
-    /// On a worker of this pool: takes such a job out of the queue.
+    /// On a worker of this pool, takes such a job out of the queue.
     fn take_queued(&self, is_it: impl Fn(&Entry) -> bool) -> Option<Box<dyn FnOnce() + Send>> {
         if !self.is_of_this_worker() {
             return None;
@@ -846,7 +847,7 @@ impl Pool {
         }
     }
 
-    /// What a worker does, without the lock, until the pool is closed and has no more jobs.
+    /// The loop of a worker, without the lock, until the pool is closed and has no more jobs.
     fn work(self: &Arc<Self>) {
         let mut state = self.state();
         if state.is_closed {
@@ -907,7 +908,7 @@ impl Pool {
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the end of the workers, but not after that time.
+    /// Waits for the end of the workers, at most until `end`.
     fn wait_for_workers_until(&self, end: Instant) {
         let left = end.saturating_duration_since(Instant::now());
         let are_there = |state: &mut State| state.workers != 0;
@@ -926,7 +927,7 @@ struct Pools {
 }
 
 impl Pools {
-    /// Those of this process.
+    /// The pools of this process.
     fn living(&self) -> Vec<Arc<Pool>> {
         let all = self.all.iter().filter_map(Weak::upgrade);
         all.filter(|pool| !pool.is_left_behind()).collect()
@@ -937,26 +938,26 @@ impl Pools {
 pub(crate) struct Ending(Vec<Arc<Pool>>);
 
 impl Ending {
-    /// The pools that were dropped, and have no more jobs. Their workers end by themselves. Called
-    /// with the lock.
+    /// The dropped pools that have no more jobs. Their workers end by themselves. Called with the
+    /// lock.
     pub(crate) fn dropped() -> Ending {
         let mut all = locked(&POOLS).living();
         all.retain(|pool| {
             let state = pool.state();
             let is_ending = state.is_closed && state.jobs == 0 && state.workers != 0;
-            is_ending && !pool.is_of_this_worker() // which cannot wait for itself
+            is_ending && !pool.is_of_this_worker() // a worker cannot wait for itself
         });
         Ending(all)
     }
 
-    /// For a shutdown: if `may` allows it, which gets the numbers of jobs and of workers, closes
-    /// all pools. No job begins meanwhile. Called with the lock.
+    /// For a shutdown: calls `may` with the numbers of jobs and of workers, and closes all pools if
+    /// it returns `Ok`. No job begins meanwhile. Called with the lock.
     pub(crate) fn all<E>(may: impl FnOnce(usize, usize) -> Result<(), E>) -> Result<Ending, E> {
         let mut pools = locked(&POOLS);
         let all = pools.living();
         let mut states: Vec<_> = all.iter().map(|pool| pool.state()).collect();
         let jobs: usize = states.iter().map(|state| state.jobs).sum();
-        // A waker that a worker calls cannot wait for the end of this worker.
+        // A waker that a worker calls may get here, and cannot wait for its own worker.
         let jobs = jobs + usize::from(all.iter().any(|pool| pool.is_of_this_worker()));
         let workers = states.iter().map(|state| state.workers).sum();
         may(jobs, workers)?;
@@ -969,18 +970,18 @@ impl Ending {
         Ok(Ending(all))
     }
 
-    /// Waits for the end of the workers, but not after `end`: OCaml's threads may keep workers up.
+    /// Waits for the workers to end, at most until `end`: OCaml threads may keep workers alive.
     ///
     /// # Safety
     ///
-    /// This thread holds the lock, which is released meanwhile, and uses no token and no unrooted
-    /// value.
+    /// This thread holds the lock, which is released meanwhile. No token and no unrooted value is
+    /// used.
     pub(crate) unsafe fn wait_until(self, end: Instant) {
         if self.0.is_empty() {
             return;
         }
-        // SAFETY: the lock is held (caller), and is taken again below. The end of a domain may need
-        // a collection, which waits for those who hold a lock.
+        // SAFETY: the lock is held (caller), and is taken again below. It is released because the
+        // end of a domain may need a collection, which waits for all holders of locks.
         unsafe { ffi::caml_enter_blocking_section_no_pending() };
         self.0.iter().for_each(|pool| pool.wait_for_workers_until(end));
         // SAFETY: it was released above.
