@@ -1,5 +1,5 @@
-//! Errors, by the operation that failed: attaching, starting and ending the runtime, converting
-//! values. [`CallError`] is beside exceptions. Each text names the problem and the remedy.
+//! Errors by failed operation: attaching, starting and ending the runtime, converting values.
+//! ([`CallError`] is in the module of exceptions.) Each text names the problem and the remedy.
 
 use crate::call::registered::Place;
 use crate::{ffi, CallError, Exception};
@@ -8,8 +8,8 @@ use std::fmt;
 use std::ptr::NonNull;
 use std::str::Utf8Error;
 
-/// An enumeration, each variant with its text. `unwrap`, and a `main` that returns the error, also
-/// print the name, which the guide lists.
+/// Defines an enumeration with a text for each variant. `unwrap`, and a `main` that returns the
+/// error, also print the variant's name, which the guide lists.
 macro_rules! reasons {
     ($made:ident: $(#[$of_type:meta])* $name:ident { $($(#[$meta:meta])* $variant:ident = $text:expr,)* }) => {
         $(#[$of_type])*
@@ -26,7 +26,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The target of a `ConversionError` without a place.
+            /// The static for a `ConversionError` without a place.
             fn conversion_error(self) -> &'static Inner {
                 match self {
                     $($name::$variant => {
@@ -53,7 +53,7 @@ macro_rules! reasons {
 
 reasons! {
     attach:
-    /// The reason why a thread cannot use OCaml. Nothing has changed.
+    /// The reason why a thread cannot use OCaml. The failed operation had no effect.
     ///
     /// # Examples
     ///
@@ -67,35 +67,35 @@ reasons! {
     /// # Ok::<(), StartError>(())
     /// ```
     AttachError {
-        /// This thread does not hold the lock. Only unsafe code and the raw crate get here; get a
-        /// token by [`attach`](crate::DomainLock::attach).
+        /// This thread does not hold the lock. Only unsafe code and the raw crate get this error;
+        /// get a token from [`attach`](crate::DomainLock::attach).
         LockNotHeld = "this thread does not hold the lock of an OCaml domain",
         /// This thread holds the lock already: in a function that OCaml called, in a finaliser that
-        /// other code defined, or in another [`attach`](crate::DomainLock::attach). Use the token
-        /// that is there.
+        /// other code defined, or in another [`attach`](crate::DomainLock::attach). Use the
+        /// existing token.
         AlreadyHeld = "this thread holds the OCaml lock already; use the token that proves it",
         /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox)
-        /// inside a collection. Roots can be dropped there, and OCaml cannot be used in any other
-        /// way. If the `drop` needs OCaml, let it send the work to a thread that attaches.
+        /// inside a collection. The `drop` can drop roots, but cannot use OCaml in any other way.
+        /// If it needs OCaml, let it send the work to another thread, which attaches.
         InFinaliser = "OCaml's collector is dropping a Rust value on this thread: only roots can be dropped here",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
         /// No OCaml runtime was started. Call [`Runtime::start`](crate::Runtime::start), or
         /// `get_or_start` in libraries and tests.
         NotSetup = "no OCaml runtime is running; start one with Runtime::start",
-        /// OCaml was started, but no thread of Rust can use it yet.
-        /// [`Runtime::start`](crate::Runtime::start) allows that at its end. If OCaml or C has
-        /// `main`, the first Rust function that OCaml calls by [bindings](crate::include_bindings!)
-        /// or [`export!`](crate::export!) does, and so does `boxroot_setup`, under the lock. A
-        /// thread without the lock cannot do that by itself: it does not know whether OCaml's lock
-        /// will ever be free, nor whether the runtime was shut down.
+        /// OCaml was started, but no Rust thread can use it yet. Rust threads can use it once
+        /// [`Runtime::start`](crate::Runtime::start) returns. If OCaml or C has `main`, they can
+        /// once OCaml has called a Rust function of [bindings](crate::include_bindings!) or
+        /// [`export!`](crate::export!), or C has called `boxroot_setup` under the lock. A thread
+        /// without the lock cannot set this up itself, because it does not know whether OCaml's
+        /// lock will ever be free, or whether the runtime was shut down.
         NotReady = "OCaml was started, but Rust threads cannot use it before Runtime::start returns; if OCaml has main, before OCaml \
             has called a Rust function of bindings or export!; if C has main, before it has called boxroot_setup",
         /// The runtime was shut down, or boxroot was torn down. A process cannot start it again.
         TornDown = "the OCaml runtime was shut down",
-        /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was
-        /// initialised after `boxroot_setup`. On any version: the process also has a different copy
-        /// of the C library, which hides names of this copy.
+        /// No root can be created. On OCaml 4, the `Thread` module may have been initialised after
+        /// `boxroot_setup`. On any version, the process may also have a different copy of the C
+        /// library, which hides names of this copy.
         Invalid = "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
             (link the threads library before what sets boxroot up), or the process also has a different copy \
             of the library, or the program's OCaml is of another version than the one that this crate was \
@@ -103,7 +103,7 @@ reasons! {
         /// This thread cannot attach: another library has registered it, or (OCaml 5.5) had
         /// registered it with another domain than the first; it is the thread of a domain that has
         /// ended; or OCaml could not register it. When OCaml registers the first thread, it starts
-        /// another one, which the system may refuse; a later attach may succeed then.
+        /// a thread of its own. If the system refuses that, a later attach may succeed.
         ThreadNotRegistered = "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
             or the system may have refused OCaml a thread of its own",
         /// The OCaml program does not link the `threads` library. Without it, only the thread that
@@ -113,16 +113,16 @@ reasons! {
             several threads",
         /// This process was forked by a thread that did not hold the lock, or after OCaml had made
         /// another domain. Another thread may have been changing the heap at that moment, so the
-        /// heap cannot be used; the child should exec or exit. To use OCaml in the child, fork
-        /// under the lock, before the first `Domain.spawn`.
+        /// child cannot use the heap; it should exec or exit. To use OCaml in the child, fork under
+        /// the lock, before the first `Domain.spawn`.
         Forked = "this process was forked without the OCaml lock, or after Domain.spawn, and cannot \
             use OCaml; fork inside DomainLock::attach, before other domains are made",
     }
 }
 
 impl AttachError {
-    /// Why the last call of the raw interface on this thread failed, by the state of the library
-    /// and of the lock. If several apply, returns the most permanent one.
+    /// Why the last call of the raw interface on this thread failed, judging by the state of the
+    /// library and of the lock. If several apply, returns the most permanent one.
     #[cold]
     pub(crate) fn last() -> AttachError {
         match sys::status() {
@@ -145,18 +145,19 @@ impl std::error::Error for AttachError {}
 #[non_exhaustive]
 pub enum StartError {
     /// An OCaml runtime was started in this process before.
-    /// [`Runtime::get_or_start`](crate::Runtime::get_or_start) returns that one.
+    /// [`Runtime::get_or_start`](crate::Runtime::get_or_start) returns it.
     AlreadyStarted,
-    /// A module of the OCaml program raised this exception while it was initialised. The runtime is
-    /// up, with the modules that were initialised before that one.
+    /// A module of the OCaml program raised this exception during its initialisation. The runtime
+    /// is up, with the modules that were initialised before.
     Exception(String),
-    /// This thread is starting the OCaml runtime, whose modules are still being initialised. A Rust
-    /// function that such a module calls has a token already.
+    /// This thread is starting the OCaml runtime, whose modules are still being initialised. If
+    /// such a module has called a Rust function, use the token of that function.
     Starting,
-    /// Less than 320 KiB of this thread's stack are left, and OCaml's modules may take 256 KiB
-    /// without checking for room. See the guide (`docs/guide/embedding.md`).
+    /// Less than 320 KiB of this thread's stack are left, but OCaml's modules may use 256 KiB
+    /// without checking. See the guide (`docs/guide/embedding.md`).
     StackTooSmall,
-    /// The argument with this number, from 0, contains a NUL. OCaml's arguments are C strings.
+    /// The argument with this number, counted from 0, contains a NUL. OCaml's arguments are C
+    /// strings.
     NulInArgument(usize),
     /// The runtime was shut down, or cannot be used for another reason.
     Attach(AttachError),
@@ -199,7 +200,7 @@ impl fmt::Debug for StartError {
     }
 }
 
-/// Why the runtime was not shut down. It is intact.
+/// Why the runtime was not shut down. The runtime is intact.
 ///
 /// # Examples
 ///
@@ -219,11 +220,10 @@ impl fmt::Debug for StartError {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ShutdownError {
-    /// The runtime is in use. Only the first kind of users that was found is named; there may be
-    /// others.
+    /// The runtime is in use. There may be other users besides the ones given here.
     Busy(Users),
-    /// Less than 320 KiB of this thread's stack are left, and OCaml's `at_exit` functions may take
-    /// 256 KiB without checking for room.
+    /// Less than 320 KiB of this thread's stack are left, but OCaml's `at_exit` functions may use
+    /// 256 KiB without checking.
     StackTooSmall,
     /// This thread cannot take the lock.
     Attach(AttachError),
@@ -249,7 +249,7 @@ impl fmt::Debug for ShutdownError {
     }
 }
 
-/// Why no pool of domains was made.
+/// Why no pool of domains was created.
 ///
 /// | error | what to do |
 /// |---|---|
@@ -271,11 +271,12 @@ impl fmt::Debug for ShutdownError {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DomainsError {
-    /// A pool of no workers would run nothing.
+    /// A pool needs at least one worker.
     NoWorkers,
-    /// The OCaml program has not registered `Domain.spawn` for Rust, which is not linked otherwise.
+    /// The OCaml program has not registered `Domain.spawn` for Rust.
     NotLinked,
-    /// OCaml or the system made no further worker, for this reason. OCaml has room for 128 domains.
+    /// OCaml or the system refused to create another worker, for this reason. By default, OCaml has
+    /// room for 128 domains.
     Refused(String),
     /// OCaml cannot be used.
     Attach(AttachError),
@@ -316,16 +317,14 @@ impl fmt::Debug for DomainsError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Users {
-    /// This many other threads, which are attached, wait for the lock, or run functions that OCaml
-    /// called.
+    /// This many other threads, which are attached, wait for the lock, or run functions called by
+    /// OCaml.
     Threads(usize),
-    /// The thread that wants to shut the runtime down, because it is in a
-    /// [`release`](crate::DomainLock::release).
+    /// The calling thread, which is in a [`release`](crate::DomainLock::release).
     ThisThread,
-    /// Other domains, which run OCaml code, or wait. Idle workers of a [pool](crate::Domains) do
-    /// not count.
+    /// Other domains, running or waiting. Idle workers of a [pool](crate::Domains) do not count.
     Domains,
-    /// This many jobs of [pools of domains](crate::Domains), which run, or wait for a worker.
+    /// This many jobs of [pools of domains](crate::Domains), running or waiting for a worker.
     Jobs(usize),
 }
 
@@ -351,33 +350,35 @@ reasons! {
     of_kind:
     /// The kind of a [`ConversionError`].
     ConversionErrorKind {
-        /// An OCaml value that does not have the form of the Rust type: for example, an array of
-        /// another length, or a constructor that the Rust type does not name. If the types were
-        /// promised by hand, compare them with OCaml's.
+        /// An OCaml value does not have the form of the Rust type: for example, an array has
+        /// another length, or the Rust type lacks a constructor. If you promised the types with
+        /// `unsafe`, compare them with OCaml's.
         Mismatch = "OCaml value does not match the expected type",
-        /// A number that the OCaml type or the Rust type cannot hold. Take a larger type, or
+        /// A number does not fit in the OCaml type or the Rust type. Use a larger type, or
         /// `Wrapping`, which keeps the bits that fit.
         OutOfRange = "number out of range for the target type",
-        /// A part of a bigarray that is not inside of it, or bigarrays of different sizes.
+        /// A part is not inside its bigarray, or bigarrays have different sizes.
         OutOfBounds = "index or size out of bounds",
-        /// An OCaml string that is not UTF-8, for a Rust `String`. A `Vec<u8>` takes all strings.
+        /// An OCaml string for a Rust `String` is not UTF-8. A `Vec<u8>` takes all strings.
         NotUtf8 = "OCaml string is not UTF-8",
-        /// A value is nested more deeply than conversions may go, or the stack nearly ran out
-        /// during a conversion. See [`ToOCaml`](crate::ToOCaml#deep-values).
+        /// A value is nested more deeply than conversions allow, or the stack nearly ran out during
+        /// a conversion. See [`ToOCaml`](crate::ToOCaml#deep-values).
         TooDeep = "value nested too deep to convert; see depth::set_limit, and the size of this thread's stack",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
-        /// Rust functions cannot be OCaml functions in this program: it is not native code on
-        /// x86-64 or arm64 in ELF object files. See [`Function`](crate::Function#rust-functions).
+        /// Rust functions cannot be OCaml functions in this program, because it is not native code
+        /// for x86-64 or arm64 in ELF object files. See
+        /// [`Function`](crate::Function#rust-functions).
         NoClosures = "Rust functions as OCaml functions need native code, on x86-64 or arm64, in ELF",
-        /// OCaml cannot be used. The error was made from an [`AttachError`], which
-        /// [`attach`](ConversionError::attach) returns, and has its text.
+        /// OCaml cannot be used. The error was made from an [`AttachError`] and has its text.
+        /// [`attach`](ConversionError::attach) returns the `AttachError`.
         Attach = "OCaml cannot be used",
     }
 }
 
 /// The reason why a value could not be converted, allocated or rooted, and the part of it that
-/// caused this. Nothing has changed; but if it is the result of a call, OCaml's function has run.
+/// caused the error. The failed operation had no effect; but if the value is the result of a call,
+/// the OCaml function has run.
 ///
 /// # Examples
 ///
@@ -388,12 +389,12 @@ reasons! {
 /// let same = Function::<(OCamlInt,), OCamlInt>::from_rust_converting(lock, |_, n: i64| Ok(n))?;
 /// let Err(CallError::Conversion(error)) = same.call_converting::<u8>(lock, 300) else { panic!() };
 /// assert_eq!(error.kind(), ConversionErrorKind::OutOfRange);
-/// println!("{error}"); // says that it is the result
+/// println!("{error}"); // says that the result caused it
 /// # Ok(()) });
 /// ```
 pub struct ConversionError(
-    /// A static, for an error without a place; otherwise a `Box` of this error. An error needs no
-    /// memory before it has a place, and is one pointer, so that a `Result` fits in a register.
+    /// A static if the error has no place, otherwise a `Box` that this error owns. So an error
+    /// without a place needs no memory. An error is one pointer, so a `Result` fits in a register.
     NonNull<Inner>,
 );
 
@@ -402,15 +403,15 @@ struct Inner {
     kind: ConversionErrorKind,
     /// For [`ConversionErrorKind::Attach`].
     attach: Option<AttachError>,
-    /// The way from the part outwards to the whole value: names of fields, and constructors with
-    /// the numbers or labels of their arguments. (Each level adds its name, so that a deep value
-    /// takes no longer than a flat one.)
+    /// The path from the part outwards to the whole value: names of fields, and constructors with
+    /// the numbers or labels of their arguments. (Each level appends its name, so deep values take
+    /// no longer than flat ones.)
     path: Vec<&'static str>,
     /// The argument, the result or the function; may be empty.
     of: String,
     /// The value and the expected type, in builds with checks; otherwise empty.
     found: String,
-    /// If not, there is a place, or a found value.
+    /// If false, there is a place or a found value.
     is_static: bool,
 }
 
@@ -439,7 +440,7 @@ unsafe impl Sync for ConversionError {}
 impl Drop for ConversionError {
     fn drop(&mut self) {
         if !self.inner().is_static {
-            // SAFETY: it is from a `Box` (`own`), of which this is the only owner.
+            // SAFETY: the pointer is from a `Box` (`own`), which only this error owns.
             drop(unsafe { Box::from_raw(self.0.as_ptr()) });
         }
     }
@@ -463,7 +464,7 @@ impl PartialEq for ConversionError {
 impl Eq for ConversionError {}
 
 impl ConversionError {
-    /// For conversions that a program implements. Needs no memory.
+    /// For conversions that users implement. Allocates no memory.
     #[cold]
     pub fn new(kind: ConversionErrorKind) -> ConversionError {
         ConversionError(NonNull::from(kind.conversion_error()))
@@ -474,37 +475,37 @@ impl ConversionError {
         self.inner().kind
     }
 
-    /// The reason why OCaml cannot be used, if that is the error.
+    /// The reason why OCaml cannot be used, if this error has that kind.
     pub fn attach(&self) -> Option<AttachError> {
         self.inner().attach
     }
 
     fn inner(&self) -> &Inner {
-        // SAFETY: it is a static, or in the `Box` of this error.
+        // SAFETY: the pointer is to a static, or to the `Box` of this error.
         unsafe { self.0.as_ref() }
     }
 
-    /// In a `Box`.
+    /// An error in a `Box`.
     fn own(inner: Inner) -> ConversionError {
         ConversionError(NonNull::from(Box::leak(Box::new(inner))))
     }
 
-    /// In a `Box` of this error's own.
+    /// The contents, in a `Box` that this error owns.
     fn inner_mut(&mut self) -> &mut Inner {
         if self.inner().is_static {
             *self = ConversionError::own(Inner { is_static: false, ..self.inner().clone() });
         }
-        // SAFETY: it is in the `Box` of this error, which is borrowed mutably.
+        // SAFETY: the pointer is to the `Box` of this error, which is borrowed mutably.
         unsafe { self.0.as_mut() }
     }
 
-    /// Why the last function of the raw interface made no root.
+    /// Why the last function of the raw interface created no root.
     #[cold]
     pub(crate) fn last() -> ConversionError {
         AttachError::last().into()
     }
 
-    /// The error, in the field or argument of a constructor with this name.
+    /// Adds to the place: in the field, or the argument of a constructor, with this name.
     #[cold]
     pub(crate) fn within(mut self, name: &'static str) -> ConversionError {
         if self.has_place() {
@@ -513,19 +514,19 @@ impl ConversionError {
         self
     }
 
-    /// The error, in this argument.
+    /// Adds to the place: in this argument.
     #[cold]
     pub(crate) fn of_argument(self, Place(argument, function): Place<'_>) -> ConversionError {
         self.of(format_args!("argument `{argument}` of `{function}`"))
     }
 
-    /// The error, in the result of this function.
+    /// Adds to the place: in the result of this function.
     #[cold]
     pub(crate) fn of_result(self, function: &str) -> ConversionError {
         self.of(format_args!("the result of `{function}`"))
     }
 
-    /// The error, in this argument, result or function.
+    /// Adds to the place: in this argument, result or function.
     #[cold]
     pub(crate) fn of(mut self, what: fmt::Arguments<'_>) -> ConversionError {
         if self.has_place() {
@@ -542,7 +543,7 @@ impl ConversionError {
         error
     }
 
-    /// Whether the place matters.
+    /// Whether errors of this kind have a place.
     fn has_place(&self) -> bool {
         use ConversionErrorKind::*;
         matches!(self.kind(), Mismatch | OutOfRange | NotUtf8)
@@ -605,7 +606,7 @@ impl fmt::Debug for ConversionError {
 
 impl std::error::Error for ConversionError {}
 
-/// Any error of this crate, for `?` in programs that do not tell them apart.
+/// Any error of this crate, for `?` in programs that do not distinguish them.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -619,11 +620,11 @@ pub enum Error {
     Domains(DomainsError),
     /// A value could not be converted.
     Conversion(ConversionError),
-    /// A function gave no result.
+    /// A call returned no result.
     Call(CallError),
 }
 
-/// `From` for the wrapped errors of variants.
+/// Implements `From` for the errors that the variants wrap.
 macro_rules! sum {
     ($name:ident: $($variant:ident($error:ty)),*) => {
         $(impl From<$error> for $name {
@@ -658,7 +659,8 @@ impl From<ConversionError> for Error {
     }
 }
 
-/// A [`ConversionError`] or an [`AttachError`] in it is the same here.
+/// A [`ConversionError`] or [`AttachError`] in it becomes [`Error::Conversion`] or
+/// [`Error::Attach`].
 impl From<CallError> for Error {
     fn from(error: CallError) -> Error {
         match error {
@@ -688,21 +690,21 @@ impl Error {
     }
 }
 
-/// As the wrapped error does.
+/// Like the wrapped error.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self.inner(), f)
     }
 }
 
-/// As the wrapped error does.
+/// Like the wrapped error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self.inner(), f)
     }
 }
 
-/// It has the text of the wrapped error, and so its source.
+/// The text is that of the wrapped error, so the source is also that of the wrapped error.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.inner().source()
