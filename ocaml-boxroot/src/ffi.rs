@@ -11,11 +11,11 @@ extern "C" {
     /// Waits for the lock of this thread's domain, and takes it, on a thread that OCaml knows. Runs
     /// no OCaml code.
     pub fn caml_leave_blocking_section();
-    /// Releases the lock, without running signal handlers, so that it cannot raise.
+    /// Releases the lock without running signal handlers, so it cannot raise.
     pub fn caml_enter_blocking_section_no_pending();
 
     /// The cell of a value registered with `Callback.register`, or `NULL`. The cell is a root, and
-    /// is never freed. On OCaml 4 it needs the lock.
+    /// is never freed. On OCaml 4, needs the lock.
     pub fn caml_named_value(name: *const c_char) -> *const Value;
     /// An uninitialised block of 1 to 256 words, in the minor heap. May run the collector. Does not
     /// raise.
@@ -28,16 +28,15 @@ extern "C" {
 
 // `c/call.c`.
 extern "C" {
-    /// Calls a closure. The result may be an encoded exception, also because too little of the
-    /// stack is left.
+    /// Calls a closure. The result may be an encoded exception, also if too little stack is left.
     pub fn obx_callback1(closure: Value, argument: Value) -> Value;
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
-    /// The constructor of OCaml's own exception with this number in `<caml/fail.h>`.
+    /// The constructor of the predefined exception with this number in `<caml/fail.h>`.
     pub fn obx_predefined_exception(number: c_int) -> Value;
     /// `Failure text` as an encoded exception; `Out_of_memory` if memory ran out. May run the
     /// collector.
     pub fn obx_failure(text: *const c_char, length: usize) -> Value;
-    /// Raises the result of a body if it is an encoded exception, else returns it.
+    /// Raises the result of a body if it is an encoded exception, otherwise returns it.
     pub fn ocaml_boxroot_finish(result: Value) -> Value;
 }
 
@@ -52,8 +51,7 @@ extern "C" {
 
 // `c/signals.c`.
 extern "C" {
-    /// Sets `SA_ONSTACK` for the handlers of signals. Does nothing on OCaml 4. Any thread, at any
-    /// time.
+    /// Sets `SA_ONSTACK` for signal handlers. Does nothing on OCaml 4. Any thread, at any time.
     pub fn obx_protect_signals();
     /// 1 if the signal's handler would run on OCaml's stacks, else 0. Any thread, at any time.
     #[cfg(feature = "debug-checks")]
@@ -64,8 +62,8 @@ extern "C" {
 extern "C" {
     /// Whether OCaml records backtraces. Needs the lock.
     pub fn obx_records_backtraces() -> isize;
-    /// How many slots the backtrace has of an exception that a callback has just returned. They are
-    /// valid until OCaml code runs. Needs the lock.
+    /// The number of slots in the backtrace of an exception that a callback has just returned. The
+    /// slots are valid until OCaml code runs. Needs the lock.
     pub fn obx_backtrace(exception: Value, slots: &mut *const usize) -> usize;
     /// The text of a backtrace, for [`free`]; NULL if memory ran out. Needs the lock.
     pub fn obx_backtrace_text(slots: *const usize, count: usize) -> *mut c_char;
@@ -81,11 +79,10 @@ extern "C" {
 
 // `c/stack.c`.
 extern "C" {
-    /// Whether this thread has enough stack left for another level of conversions; and the part of
-    /// the stack in which it has, if that is known.
+    /// Whether this thread has enough stack left for another level of conversions. Also returns the
+    /// part of the stack in which it has, if known.
     pub fn obx_has_stack(end: &mut usize, size: &mut usize) -> c_int;
-    /// Whether, besides, more of the stack is left than OCaml code may take without checking for
-    /// room.
+    /// Whether the thread also has more stack left than OCaml code may use without checking.
     pub fn obx_has_stack_for_ocaml() -> c_int;
 }
 
@@ -96,26 +93,26 @@ extern "C" {
     fn obx_generation() -> core::ffi::c_uint;
 }
 
-/// Writes to standard error, if anybody reads that. Not by Rust's `stderr`: in the child of a fork,
-/// a thread that is not there may have locked it.
+/// Writes to standard error, and ignores errors. Does not use Rust's `stderr`, which a thread of
+/// the parent may have locked before a fork.
 pub fn report(text: &str) {
     // SAFETY: the text has that many bytes.
     unsafe { obx_report(text.as_ptr(), text.len()) }
 }
 
-/// How many forks led from the program's start to a process. In the child of a fork, a
-/// mutex may stay locked by a thread that is not there.
+/// How many forks happened between the program's start and a process. In the child of a fork,
+/// mutexes that other threads of the parent had locked stay locked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Generation(core::ffi::c_uint);
 
 impl Generation {
-    /// That of this process. Any thread, at any time.
+    /// The generation of this process. Any thread, at any time.
     pub fn now() -> Generation {
         // SAFETY: no precondition.
         Generation(unsafe { obx_generation() })
     }
 
-    /// Whether this process is a child of the process that had it.
+    /// Whether this process was forked from the process of this generation.
     pub fn is_over(self) -> bool {
         self != Generation::now()
     }
@@ -141,13 +138,13 @@ extern "C" {
 extern "C" {
     /// Checks whether the program has the threads library.
     pub fn obx_look_for_threads();
-    /// Waits for the lock, and takes it, on a thread that does not hold it; registers the thread
-    /// first if need be. Returns 0 if this thread holds the lock now, [`NO_THREADS`], or another
+    /// Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread
+    /// first if necessary. Returns 0 if this thread holds the lock now, [`NO_THREADS`], or another
     /// number if the thread cannot be registered.
     pub fn obx_acquire(is_known: bool) -> c_int;
     /// Releases the lock, after [`obx_acquire`].
     pub fn obx_release();
-    /// Signals are not handled on this thread from now on.
+    /// Blocks all signals on this thread.
     #[cfg(feature = "debug-checks")]
     pub fn obx_block_signals();
     /// Notes that OCaml knows this thread, because it started the runtime.
@@ -177,30 +174,31 @@ extern "C" {
     /// An array of units.
     pub fn obx_alloc_array(length: usize) -> Value;
     pub fn obx_store(block: Value, i: usize, value: Value);
-    /// The collector will run sooner. Does not run it.
+    /// Makes the collector run sooner. Does not run it.
     pub fn obx_count_memory(bytes: usize);
 
     pub static obx_float_arrays_are_flat: c_int;
-    /// An array or a record of so many floats, in the flat form. The numbers are any.
+    /// An array or a record of `length` uninitialised floats, in the flat form.
     pub fn obx_alloc_flat_array(length: usize) -> Value;
 }
 
-/// How many bytes of a text a function of [`Operations`](crate::types::boxed::Operations) may
-/// write, if it fails.
+/// The size of the text that a failing function of [`Operations`](crate::types::boxed::Operations)
+/// may write, in bytes.
 pub const ERROR_SIZE: usize = 256;
 
 // `c/box.c`.
 extern "C" {
-    /// A custom block that owns `held`, which takes `size` bytes, and begins with what C reads
-    /// (`struct obx_held`). The block's finaliser drops it. The type is from `obx_unmarshal_boxes`,
-    /// or NULL. May run the collector. 0 if out of memory; then the caller keeps `held`.
+    /// A custom block that owns `held`, which takes `size` bytes and begins with a
+    /// `struct obx_held` for C. The block's finaliser drops `held`. The type is from
+    /// `obx_unmarshal_boxes`, or NULL. May run the collector. 0 if out of memory; then the caller
+    /// keeps `held`.
     pub fn obx_alloc_box(held: *mut c_void, size: usize, r#type: *const c_void) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
-    /// Whether this thread drops such a block's value, in its finaliser. Any thread.
+    /// Whether this thread is in the finaliser of such a block, and drops its value. Any thread.
     pub fn obx_in_finaliser() -> c_int;
-    /// Lets OCaml unmarshal boxes of a type with these operations and this name, by this function.
-    /// The result is never freed. NULL if out of memory. Needs the lock.
+    /// Lets OCaml unmarshal boxes of a type with these operations and this name through `read`. The
+    /// result is never freed. NULL if out of memory. Needs the lock.
     pub fn obx_unmarshal_boxes(
         operations: *const c_void,
         name: *const u8,
@@ -214,7 +212,8 @@ extern "C" {
     /// A weak pointer to the value of a root, or 0 if out of memory. May run the collector. Does
     /// not raise.
     pub fn obx_alloc_weak(root: *const Value) -> Value;
-    /// Whether the value of a weak pointer is alive, and the value. Does not run the collector.
+    /// Whether the value of a weak pointer is alive. Also returns the value. Does not run the
+    /// collector.
     pub fn obx_get_weak(weak: Value, value: &mut Value) -> c_int;
 }
 
@@ -228,8 +227,8 @@ extern "C" {
 
 // `c/closure.c`.
 extern "C" {
-    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`,
-    /// by `call`; 0 if this program cannot have closures.
+    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`
+    /// through `call`; 0 if this program cannot have closures.
     pub fn obx_alloc_closure(
         body: *const Value,
         call: unsafe extern "C" fn(Value, *const Value, usize) -> Value,
@@ -244,17 +243,17 @@ extern "C" {
     pub fn obx_ba_data(array: Value) -> *mut c_void;
     pub fn obx_ba_dimensions(array: Value) -> usize;
     pub fn obx_ba_dimension(array: Value, i: usize) -> usize;
-    /// A bigarray of one dimension, of a kind and a layout, with a copy of the data, `size` bytes;
-    /// 0 if out of memory.
+    /// A bigarray of one dimension, of a kind and a layout, with a copy of `size` bytes of data; 0
+    /// if out of memory.
     pub fn obx_alloc_bigarray(
         flags: c_int,
         data: *const c_void,
         length: usize,
         size: usize,
     ) -> Value;
-    /// A bigarray of a kind and a layout, with this data, `size` bytes, which belongs to `owner`, a
-    /// `held` of `obx_alloc_box`. The finaliser of the last bigarray with the data drops it. 0 if
-    /// out of memory; then the caller keeps the owner.
+    /// A bigarray of a kind and a layout, with `size` bytes of data that belong to `owner`, which
+    /// is like `held` of `obx_alloc_box`. The finaliser of the last bigarray with the data drops
+    /// the owner. 0 if out of memory; then the caller keeps the owner.
     pub fn obx_own_bigarray(
         flags: c_int,
         owner: *mut c_void,
@@ -263,7 +262,7 @@ extern "C" {
         dimensions: usize,
         sizes: *const usize,
     ) -> Value;
-    /// A bigarray with a part of the memory of that in a root, from the element with this number
+    /// A bigarray that shares a part of the memory of the bigarray in a root, from element `offset`
     /// on; 0 if out of memory.
     pub fn obx_ba_part(
         whole: *const Value,
@@ -298,7 +297,7 @@ extern "C" {
     pub fn obx_lock_state();
     /// Releases the mutex, which this thread holds.
     pub fn obx_unlock_state();
-    /// Releases the mutex, which this thread holds, for a while.
+    /// Releases the mutex, which this thread holds, for a moment.
     pub fn obx_wait_for_state();
 }
 

@@ -1,5 +1,5 @@
-//! Support for the macros. A program's own names cannot replace these. The safe functions here are
-//! safe for all arguments, because they rely on `Declared`, `Part` and `Public` only.
+//! Support for the macros. A program's own names cannot shadow these. The safe functions here are
+//! safe for all arguments, because they only rely on `Declared`, `Part` and `Public`.
 
 pub use crate::cached::Cached;
 pub use crate::call::bound::bound_support::*;
@@ -34,7 +34,7 @@ pub use std::primitive::{bool, f64};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::{compile_error, concat, env, file, include, option_env, stringify};
 
-/// For examples in this documentation: OCaml, a token, and one kind of errors.
+/// For examples in this documentation: starts OCaml and runs `f` with a token.
 pub fn example(f: impl FnOnce(&mut crate::DomainLock) -> Result<(), Box<dyn Error>>) {
     crate::Runtime::get_or_start().unwrap();
     crate::DomainLock::attach(f).unwrap()

@@ -7,11 +7,11 @@ use std::ffi::{CStr, CString};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicIsize, Ordering};
 
-/// Shorter names are looked for without an allocation.
+/// Shorter names are looked up without an allocation.
 const SHORT_NAME: usize = 64;
 
 impl DomainLock {
-    /// The value that OCaml registered under this name, as a value of no particular type.
+    /// The value that OCaml registered under this name, without its type.
     pub(crate) fn named_value(&mut self, name: &str) -> Option<(Value<'_, ()>, &DomainLock)> {
         let (mut short, long);
         let name = if name.len() < SHORT_NAME {

@@ -1,45 +1,46 @@
-//! Handlers of signals that other libraries have installed.
+//! Signal handlers that other libraries have installed.
 
 use crate::ffi;
 
 /// Makes signal handlers run on the alternate signal stack, which OCaml 5 needs. Call it after the
-/// libraries of the program have installed their handlers, and before OCaml code runs; call it
-/// again if one installs another handler later.
+/// libraries of the program have installed their handlers, and before OCaml code runs. Call it
+/// again if a library installs another handler later.
 ///
-/// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small,
-/// some hundred bytes at first. If a signal arrives there, and its handler runs on the interrupted
+/// OCaml 5 runs OCaml code on stacks that it allocates. Below an effect handler they are small, a
+/// few hundred bytes at first. If a signal arrives there, and its handler runs on the interrupted
 /// stack, the handler overwrites OCaml's memory. Most libraries install such handlers, in safe
 /// functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
 /// handlers of all signals, so that they run on the thread's alternate signal stack instead. It
 /// also makes each of them block other signals while it runs (`sa_mask`), because these stacks have
-/// little room for handlers that interrupt each other. Handlers of OCaml's `Sys.signal`, which have
-/// the flag already, are changed to block the others. Builds with `debug-checks` report handlers
-/// without the flag when a thread takes OCaml's lock.
+/// little room for handlers that interrupt each other. It also makes the handlers of OCaml's
+/// `Sys.signal`, which already have the flag, block other signals. When a thread takes OCaml's
+/// lock, builds with `debug-checks` report handlers without the flag.
 ///
 /// In tokio, the first `signal` for each kind of signal installs a handler. `tokio::process`
-/// installs one for `SIGCHLD` when it needs one, which on Linux may be late: when the future of a
-/// process that runs is dropped. Let `signal(SignalKind::child())` install it at the start, if the
-/// program uses `tokio::process`.
+/// installs a handler for `SIGCHLD` when it first needs one. On Linux that may be late, when the
+/// future of a running process is dropped. If the program uses `tokio::process`, call
+/// `signal(SignalKind::child())` at the start to install it.
 ///
 /// # Limits
 ///
-/// * *Handlers that need much stack.* From now on they have only the signal stack. A thread that
+/// * *Handlers that need much stack.* From now on they only have the signal stack. A thread that
 ///   attaches gets one of 64 KiB, with a guard page. Other Rust threads have 8 KiB, with a guard
-///   page. On these threads a handler that needs more ends the process with `SIGSEGV`. Threads that
-///   OCaml code makes (`Thread.create`, `Domain.spawn`) have 8 KiB without a guard page, up to
-///   OCaml 5.4. There such a handler overwrites memory, as it does on OCaml's stacks without this
-///   function. Handlers that set a flag or write to a pipe, as those of the libraries above do,
-///   need little.
+///   page. On these threads a handler that needs more ends the process with `SIGSEGV`. Up to OCaml
+///   5.4, threads that OCaml code makes (`Thread.create`, `Domain.spawn`) have 8 KiB without a
+///   guard page. On these a handler that needs more overwrites memory, as any handler does on
+///   OCaml's stacks without this function. Handlers that set a flag or write to a pipe, like those
+///   of the libraries above, need little stack.
 /// * *Profilers.* The handler of `SIGPROF` is not changed, because profilers walk the stack in it.
 ///   Block `SIGPROF` on threads that use OCaml.
-/// * *Errors.* Nor are the handlers of `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS`
-///   and `SIGABRT`, which a thread causes by itself. Rust sets `SA_ONSTACK` for the first two.
-/// * *Races.* The function reads the action for each signal, and then writes it: if another thread
+/// * *Errors.* The handlers of `SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`, `SIGSYS` and
+///   `SIGABRT`, which a thread causes itself, are not changed either. Rust sets `SA_ONSTACK` for
+///   the first two.
+/// * *Races.* The function reads the action for each signal and then writes it. If another thread
 ///   replaces or removes the handler in between, that change is lost.
 /// * *The end of threads and of the process*: see
 ///   [`DomainLock::attach`](crate::DomainLock::attach). If a thread calls [`std::process::exit`],
 ///   std removes the main thread's signal stack. Start OCaml on the main thread, or attach there
-///   once: then the main thread has one that stays.
+///   once, and the main thread gets one that stays.
 ///
 /// On OCaml 4, this does nothing: OCaml code runs on the thread's stack.
 ///
@@ -49,7 +50,7 @@ use crate::ffi;
 /// use ocaml_boxroot::{runtime::protect_signals, Runtime};
 ///
 /// Runtime::start()?;
-/// // Here the libraries of the program install their handlers.
+/// // Install the handlers of libraries here.
 /// protect_signals();
 /// # Ok::<(), ocaml_boxroot::StartError>(())
 /// ```
@@ -59,8 +60,8 @@ pub fn protect_signals() {
     unsafe { ffi::obx_protect_signals() }
 }
 
-/// Reports handlers that would overwrite OCaml's memory, each signal once. The first calls look,
-/// and later only some of them.
+/// Reports handlers that would overwrite OCaml's memory, once for each signal. The first calls
+/// check for handlers; later calls only sometimes do.
 #[cfg(feature = "debug-checks")]
 pub(crate) fn look() {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,11 +4,11 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::time::Duration;
 use std::{fmt, io};
 
-/// Statistics of the allocator, from [`stats`]. The counts of roots and of pools by state are exact
-/// for the calling thread's domain if the thread holds the lock; for every other domain they are
-/// those of its last major root scan. Roots that another domain dropped may count as live until
-/// that domain's next minor collection. After the runtime was shut down all counts are exact,
-/// unless an `at_exit` function has left a domain.
+/// Statistics of the allocator, from [`stats`]. If the calling thread holds the lock, the counts of
+/// roots and of pools by state are exact for its domain. For every other domain they are those of
+/// its last major root scan. Roots that another domain dropped may count as live until the owning
+/// domain's next minor collection. After the runtime was shut down, all counts are exact, unless an
+/// `at_exit` function left a domain running.
 ///
 /// # Examples
 ///
@@ -24,20 +24,19 @@ use std::{fmt, io};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stats {
-    /// Whether the counts are exact, at least for the calling thread's domain. They are not if the
-    /// thread does not hold the lock. The counts of each domain are then those of its last major
-    /// root scan; before the first of these, they are those of its first, second, fourth, eighth …
-    /// minor root scan.
+    /// Whether the counts are exact, at least for the calling thread's domain. If the thread does
+    /// not hold the lock, they are not: the counts of each domain are those of its last major root
+    /// scan or, before the first one, of its first, second, fourth, eighth … minor root scan.
     pub is_exact: bool,
     /// Roots created and not yet deleted.
     pub live_roots: usize,
-    /// Pools in memory, in all states.
+    /// All pools in memory.
     pub pools: usize,
-    /// Pools that domains are allocating from, at most two for each.
+    /// Pools that domains are allocating from, at most two for each domain.
     pub pools_current: usize,
     /// Pools with too few free slots to allocate from.
     pub pools_full: usize,
-    /// Pools with enough free slots to allocate from next.
+    /// Pools with enough free slots to allocate from.
     pub pools_partial: usize,
     /// Pools that hold no root, kept for re-use.
     pub pools_empty: usize,
@@ -45,8 +44,8 @@ pub struct Stats {
     pub bytes: usize,
     /// How many roots one pool can hold.
     pub slots_per_pool: usize,
-    /// Domains that own pools. Domains that have ended count until another domain has taken their
-    /// pools over.
+    /// Domains that own pools. A domain that has ended counts until another domain takes over its
+    /// pools.
     pub domains: usize,
     /// Root scans for minor collections.
     pub minor_scans: u64,
@@ -56,22 +55,21 @@ pub struct Stats {
     pub longest_minor_scan: Duration,
     /// The longest root scan of a major collection, in any domain: the pause that roots cause.
     pub longest_major_scan: Duration,
-    /// Deletes that were carried out later: deletes made outside of the owning domain or inside a
-    /// root scan, and the deletes that `barrier_hits` counts.
+    /// Deletes that were carried out later: those outside of the owning domain, those inside a root
+    /// scan, and those that `barrier_hits` counts.
     pub deferred_deletes: u64,
-    /// Deletes that had to wait until the collector had marked the root's value. A change of such a
-    /// root also counts.
+    /// Deletes and changes of roots that had to wait until the collector had marked the root's
+    /// value.
     pub barrier_hits: u64,
     /// Pools taken over from domains that ended.
     pub pools_adopted: u64,
-    /// Deletes whose slots cannot be used again yet, because the owning domain has not carried them
-    /// out, or the collector must mark the value first. They keep pools in use, and do not count as
+    /// Deletes whose slots cannot be reused yet, because the owning domain has not carried them
+    /// out, or the collector must first mark the value. They keep pools in use, and do not count as
     /// `live_roots`. If this number grows without end, the owning domain runs no collections.
     pub waiting_deletes: usize,
 }
 
-/// Statistics of the allocator. Any thread may call this at any time; the counts are exact if it
-/// holds the lock.
+/// Statistics of the allocator. Any thread may call this at any time; see [`Stats::is_exact`].
 #[doc(alias("boxroot_stats", "boxroot_print_stats"))]
 pub fn stats() -> Stats {
     let gone = sys::uses::is_gone();
@@ -112,12 +110,12 @@ pub fn trim(lock: &DomainLock) -> usize {
     unsafe { sys::token::trim(lock.domain()) }
 }
 
-/// Begins a profile of live roots: from now on, one new root in `rate`, chosen at random, keeps the
-/// call stack that created it, until the root is dropped. A rate of 0 turns the profile off. At a
-/// rate of 1000 it costs so little that it can stay on. The environment variable `BOXROOT_PROFILE`
-/// sets the rate from the start. Any thread may call this; each domain follows at its next minor
-/// collection at the latest. The guide says how to read a profile, on its page
-/// `docs/guide/debugging.md`.
+/// Starts a profile of live roots: from now on, one new root in `rate`, chosen at random, records
+/// the call stack that created it, until the root is dropped. A rate of 0 turns the profile off. At
+/// a rate of 1000 the cost is so low that the profile can stay on. The environment variable
+/// `BOXROOT_PROFILE` sets the rate from the start. Any thread may call this; each domain applies
+/// the rate at its next minor collection at the latest. The guide explains how to read a profile
+/// (`docs/guide/debugging.md`).
 ///
 /// # Examples
 ///
@@ -126,7 +124,7 @@ pub fn trim(lock: &DomainLock) -> usize {
 /// use ocaml_boxroot::{Boxroot, Value};
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
-/// profile(1); // all roots; a program that runs for long takes 1000
+/// profile(1); // all roots; use 1000 in a long-running program
 /// let _root = Boxroot::new(lock, Value::int(7));
 /// write_profile(std::io::stderr(), 0)?;
 /// # Ok(()) });
@@ -136,14 +134,14 @@ pub fn profile(rate: u32) {
     sys::boxroot_profile(rate);
 }
 
-/// Writes the profile to a file: the call stacks that created the live roots, and how many roots
-/// each of them created. Roots younger than `age` major collections are left out. Any thread may
-/// call this at any time.
+/// Writes the profile to a file: the call stacks that created live roots, with the number of roots
+/// of each. Roots younger than `age` major collections are left out. Any thread may call this at
+/// any time.
 ///
 /// # Errors
 ///
-/// The error of writing to the file; or [`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy),
-/// if another thread is writing the profile.
+/// Those of writing to the file, and [`ErrorKind::ResourceBusy`](io::ErrorKind::ResourceBusy) if
+/// another thread is writing the profile.
 #[doc(alias("boxroot_profile_write", "leak"))]
 pub fn write_profile(file: impl AsFd, age: u32) -> io::Result<()> {
     let file = file.as_fd();

@@ -15,8 +15,8 @@ pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_asserti
 /// until the token under which it was obtained is used as `&mut`. To keep the value longer, make a
 /// [`Boxroot`](crate::Boxroot).
 ///
-/// `T` names the OCaml type, for example [`OCamlInt`](crate::OCamlInt). No value of type `T` is
-/// ever created in Rust.
+/// `T` is a marker for the OCaml type, for example [`OCamlInt`](crate::OCamlInt). Rust never
+/// creates a value of type `T`.
 ///
 /// # Examples
 ///
@@ -29,7 +29,8 @@ pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_asserti
 #[doc(alias("value", "OCamlRef"))]
 pub struct Value<'l, T: ?Sized> {
     raw: sys::Value,
-    /// Ends with the shared borrow of the token, and makes the type neither `Send` nor `Sync`.
+    /// Ends the value's life with the shared borrow of the token, and makes the type neither `Send`
+    /// nor `Sync`.
     _life: PhantomData<(&'l DomainLock, *const T)>,
 }
 
@@ -48,13 +49,13 @@ impl<T: ?Sized> fmt::Debug for Value<'_, T> {
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
-    /// The value, for the raw interface. It must not be used after `'l`.
+    /// The value for the raw interface. It must not be used after `'l`.
     #[inline(always)]
     pub fn raw(self) -> sys::Value {
         self.raw
     }
 
-    /// Whether the value's memory is that of an immediate or of a block, independent of its type.
+    /// Inspects the value at run time, independently of its type: an immediate or a block.
     #[inline]
     pub fn kind(self) -> Kind {
         if self.is_immediate() {
@@ -81,8 +82,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Safety
     ///
     /// The value is an immediate, or a block of the OCaml heap or of the program's static data.
-    /// Values of all types are, but on OCaml 4 those of abstract types may be pointers to other
-    /// memory.
+    /// This holds for all types, except that values of abstract types may be pointers to other
+    /// memory on OCaml 4.
     #[inline(always)]
     pub(crate) unsafe fn head(self) -> usize {
         match self.is_immediate() {
@@ -178,14 +179,14 @@ impl<'l, T: ?Sized> ValueExt<'l> for Value<'l, T> {
     }
 }
 
-/// The number of words of a block with this header: its highest bits, but for those that OCaml was
-/// configured to reserve. Ten bits are the tag and the colour.
+/// The number of words of a block with this header. The lowest ten bits are the tag and the colour.
+/// The highest bits may be reserved, as OCaml was configured; the rest are the size.
 #[inline(always)]
 const fn size_in(header: usize) -> usize {
     (header << sys::layout::RESERVED_BITS) >> (sys::layout::RESERVED_BITS + 10)
 }
 
-/// The bits of the size and the tag.
+/// The bits of a header that hold the size and the tag.
 const HEAD: usize = (usize::MAX >> sys::layout::RESERVED_BITS) & !0x300;
 
 /// A header, without the colour, of a block with this tag and this number of words.
@@ -224,7 +225,7 @@ pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
     Immediate(isize),
     /// A block of the heap. On OCaml 4, values of abstract types may also be pointers out of the
-    /// heap, each of which counts as a block of tag 251 and size 0.
+    /// heap. These count as blocks of tag 251 and size 0.
     Block {
         /// Up to 243 (on OCaml 4, 245), the constructor's number, which is 0 for tuples and
         /// records. Otherwise the kind of block, as in OCaml's module `Obj`: 252 is a string, 253 a
@@ -235,8 +236,8 @@ pub enum Kind {
     },
 }
 
-/// Any OCaml type: the type of a value of which nothing is known. Its roots are neither `Send` nor
-/// `Sync`, because the value's own type may not allow other threads to use it.
+/// Any OCaml type: the marker for a value of unknown type. Its roots are neither `Send` nor `Sync`,
+/// because the value's actual type may not allow other threads to use it.
 ///
 /// # Examples
 ///

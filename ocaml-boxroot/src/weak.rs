@@ -4,17 +4,18 @@ use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A weak root: finds a value as long as something else keeps it alive, and does not keep it alive
-/// itself. A cache can hold values by weak roots.
+/// A weak root: gives access to a value as long as something else keeps it alive, but does not keep
+/// it alive itself. A cache can hold values through weak roots.
 ///
-/// * The value is gone when a major collection has found that neither a root nor OCaml has it.
-///   Until then [`get`](WeakRoot::get) may find it again, and keeps it alive for this collection.
-/// * OCaml's `Weak` and `Ephemeron` are the same, and see a value go at the same time. So the value
-///   of an [`OCamlBox`](crate::markers::OCamlBox) is dropped after its weak roots are empty.
-/// * Integers and the like are never gone. Nor are values that the program has as constants.
-/// * It is [`Send`] and [`Sync`] if `T` is both. Drop it anywhere, as a [`Boxroot`].
+/// * The value is gone once a major collection has found that neither a root nor OCaml refers to
+///   it. Until then [`get`](WeakRoot::get) may return it, and keeps it alive for this collection.
+/// * It works like OCaml's `Weak` and `Ephemeron`, and becomes empty at the same time as they do.
+///   The value of an [`OCamlBox`](crate::markers::OCamlBox) is dropped after its weak roots are
+///   empty.
+/// * Immediates, such as integers, and constants in the program's data are never gone.
+/// * It is [`Send`] and [`Sync`] if `T` is both. Like a [`Boxroot`], it can be dropped anywhere.
 /// * On OCaml 5.5, a weak root of a lazy value must not be read while another domain forces that
-///   value, nor must OCaml's `Weak` (ocaml/ocaml, issue 14816).
+///   value. The same holds for OCaml's `Weak` (ocaml/ocaml, issue 14816).
 ///
 /// # Examples
 ///
@@ -38,13 +39,14 @@ pub struct WeakRoot<T: ?Sized> {
 /// The marker of the pointer.
 enum Pointer {}
 
-// SAFETY: as for `Boxroot`, which `upgrade` makes: `T` says what other threads may use.
+// SAFETY: as for `Boxroot`, which `upgrade` creates: `T` says whether other threads may use the
+// value.
 unsafe impl<T: ?Sized + Send + Sync> Send for WeakRoot<T> {}
 // SAFETY: as for `Send`; a shared reference can only read the pointer.
 unsafe impl<T: ?Sized + Send + Sync> Sync for WeakRoot<T> {}
 
 impl<T: ?Sized> WeakRoot<T> {
-    /// A weak root of the value of another root. The collector may run.
+    /// Creates a weak root of the value of another root. May run the collector.
     ///
     /// # Errors
     ///
@@ -60,17 +62,17 @@ impl<T: ?Sized> WeakRoot<T> {
         Ok(WeakRoot { pointer: Boxroot::try_new(lock, pointer)?, _type: PhantomData })
     }
 
-    /// The value, if it is alive. Until the collector runs again, it stays so.
+    /// Returns the value if it is alive. It stays alive at least until the collector runs again.
     pub fn get<'l>(&self, lock: &'l DomainLock) -> Option<Value<'l, T>> {
         let mut raw = 1;
-        // SAFETY: the root has a weak pointer, and the token proves that the lock is held.
+        // SAFETY: the root owns a weak pointer, and the token proves that the lock is held.
         let is_alive = unsafe { ffi::obx_get_weak(self.pointer.get(lock).raw(), &mut raw) } != 0;
-        // SAFETY: `raw` is then the `T` of the root that `new` got, and is valid until the
-        // collector runs, which it does not in 'l.
+        // SAFETY: if so, `raw` is the `T` of the root that `new` got. It is valid until the
+        // collector runs, which it does not during 'l.
         is_alive.then(|| unsafe { Value::from_raw(raw) })
     }
 
-    /// A root of the value, if it is alive.
+    /// Creates a root of the value if it is alive.
     ///
     /// # Panics
     ///

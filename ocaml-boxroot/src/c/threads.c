@@ -8,7 +8,7 @@
    the next thread that is registered, so there are only as many records as threads lived at the
    same time. (No record is freed, because on OCaml 4 fork follows a pointer to the record of the
    thread that held the lock last.) A thread that attaches once executes 1100 more instructions than
-   one that does not (1000 on OCaml 4.14); with registering and unregistering, it would be 5700
+   one that does not (OCaml 5.3; 1000 on 4.14). With registering and unregistering, it would be 5700
    (4000 on 4.14).
 
    The destructor of a thread-specific key hands the record on, because exit never runs such a
@@ -271,8 +271,8 @@ static void after_fork(void) {
 }
 
 /* Runs when the program starts, or a plugin is loaded, because OCaml may fork before it calls Rust.
-   (There is no handler for the time before a fork: if another thread ends the process meanwhile,
-   glibc loses its place in the list of handlers and aborts.)
+   (There is no handler before the fork: if another thread ended the process meanwhile, glibc would
+   lose its place in the list of handlers and abort.)
 
    Keeps the library with this crate loaded: OCaml will call it, for finalisers and closures, and so
    will threads that end. (The C library also keeps itself loaded, but a plugin may use a copy from
@@ -469,7 +469,7 @@ static bool has_record(void) {
 }
 
 /* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if
-   OCaml does not know it; if `is_known`, it does. */
+   OCaml does not know it. `is_known`: OCaml certainly knows the thread. */
 int obx_acquire(bool is_known) {
   want_ticks();
   if (is_known || (known && has_record())) {
