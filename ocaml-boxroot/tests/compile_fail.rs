@@ -1,10 +1,10 @@
-//! Programs that the compiler must reject. Each file of `compile_fail` has those of one subject: a
-//! line `//# name` begins a program, and the lines before the first of them belong to all. A
-//! comment `//~ E0502 words` says that rustc reports E0502 on its line, with these words in the
-//! message, a label, a note or a help. `//~ ERROR words` is for errors without a code, `//~^` for
-//! the line above, and `//~|` for the line of the comment before. An error that a macro causes
-//! counts for the line of its call. rustc must report all of these, and no other error; several
-//! errors that fit one comment are one.
+//! Programs that the compiler must reject. Each file of `compile_fail` has the programs on one
+//! subject. A line `//# name` begins a program, and the lines before the first program belong to
+//! all programs. A comment `//~ E0502 words` expects that rustc reports E0502 on this line, with
+//! these words in the message, a label, a note or a help. `//~ ERROR words` is for errors without a
+//! code, `//~^` for the line above, and `//~|` for the line of the previous comment. Errors in a
+//! macro count for the line of its call. rustc must report all of these errors and no others;
+//! several errors that match one comment count as one.
 
 use serde_json::Value as Json;
 use std::io::Write;
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 
 struct Program {
     name: String,
-    /// With empty lines for those of the other programs.
+    /// The lines of other programs are empty here.
     source: String,
 }
 
@@ -67,7 +67,7 @@ fn expected(source: &str) -> Vec<Error> {
     errors
 }
 
-/// The reports of rustc for a program, with these arguments.
+/// The errors that rustc reports for a program, with these arguments.
 fn reported(arguments: &[String], source: &str) -> Vec<Error> {
     let mut rustc = Command::new(std::env::var_os("RUSTC").unwrap_or("rustc".into()))
         .args([
@@ -142,7 +142,7 @@ fn differences(expected: &[Error], reported: &[Error]) -> Vec<String> {
     missing.chain(others).chain(none).collect()
 }
 
-/// The arguments by which rustc finds the crate as cargo has compiled it for this test.
+/// The arguments with which rustc finds the crate that cargo compiled for this test.
 fn library() -> Vec<String> {
     let test = std::env::current_exe().unwrap();
     let output = Command::new(std::env::var_os("CARGO").unwrap_or("cargo".into()))
@@ -212,7 +212,7 @@ fn programs_are_rejected() {
     );
 }
 
-/// Each of these files differs in one thing from what rustc reports.
+/// Compares files with the errors of rustc, and counts the differences.
 #[test]
 fn differences_are_found() {
     let differs = |text: &str| {

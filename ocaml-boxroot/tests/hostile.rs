@@ -1,58 +1,56 @@
-//! The arguments that a program can give to the exported macros, and their effect on the
-//! expansions. The program below, which `tests/users/async` also compiles under edition 2024, tries
-//! each; what the compiler must refuse is in `tests/compile_fail`.
+//! How arguments of the exported macros can affect their expansions. The program below tries each
+//! case; `tests/users/async` also compiles it under edition 2024. Programs that the compiler must
+//! reject are in `tests/compile_fail`.
 //!
 //! All macros:
 //!
-//! * *What names mean at the place of the call* has no effect. `macro_rules` protects only local
-//!   variables from it. So all paths and macros begin with `$crate`, and nothing is called as a
-//!   method; `.ci/sources.py macros` checks both. These are errors: a static, constant or unit
-//!   struct with the name of a local variable; a trait that gives everything an `IS_FLOAT`; and
-//!   attributes of the program with the names of the language's attributes that the expansions
-//!   have.
-//! * *Visibilities* are those of the items. A type may be more private than the marker it is a part
-//!   of.
-//! * *Direct calls of the inner macros* declare a new marker with all that belongs to it, or expand
-//!   to safe code, or need the word `unsafe` and are refused under `forbid(unsafe_code)`
-//!   (`parts_of_…`, `argument_of_export_without_unsafe`). The macros of generated bindings
-//!   (`bound_function` and its like) promise what the build helper has checked, so they compile in
-//!   the file that the build script writes, and nowhere else (`bindings_by_hand`).
+//! * *The meaning of names at the call* has no effect. `macro_rules` protects only local variables.
+//!   Therefore all paths and macros begin with `$crate`, and nothing is called as a method;
+//!   `.ci/sources.py macros` checks both. These are errors: a static, constant or unit struct with
+//!   the name of a local variable; a trait that gives everything an `IS_FLOAT`; and user attributes
+//!   with the name of a built-in attribute in the expansions.
+//! * *Visibilities* are those of the items. A part's type may be more private than the marker.
+//! * *Direct calls of the inner macros* declare a complete new marker, or expand to safe code, or
+//!   need the word `unsafe` and are refused under `forbid(unsafe_code)` (`parts_of_…`,
+//!   `argument_of_export_without_unsafe`). The macros for generated bindings (such as
+//!   `bound_function`) promise facts that the build helper has checked, so they only compile in the
+//!   file that the build script writes (`bindings_by_hand`).
 //!
 //! `ocaml_type!`, which is safe:
 //!
-//! * *Attributes* of items, fields and constructors are comments (`doc`). Others could remove or
-//!   change the item that follows (`attributes_of_a_type`).
+//! * *Attributes* of items, fields and constructors can only be comments (`doc`). Other attributes
+//!   could remove or change the next item (`attributes_of_a_type`).
 //! * *Names*, including raw ones, become names of items and of associated constants, and strings.
-//!   Through these, the compiler finds the numbers of fields and constructors, and the hashes,
-//!   which are those without `r#`. Names must differ (`names_in_a_type`).
-//! * *The name after `for`*, which may be an alias, gets conversions. They are safe code, by
-//!   `ToOCaml` and `FromOCaml`.
-//! * *Types* have the meaning that they have in items at the place of the call: `Self` is the
-//!   marker, and `_` is refused (`types_that_are_inferred`). Aliases, projections and macros may
-//!   stand there; only the resulting type counts. If it is not `Send`, neither is the marker
+//!   The compiler uses them to find the numbers of fields and constructors, and the hashes, which
+//!   ignore `r#`. Names must differ (`names_in_a_type`).
+//! * *The name after `for`*, which may be an alias, gets implementations of `ToOCaml` and
+//!   `FromOCaml`, which are safe code.
+//! * *Types* have the same meaning as in items at the place of the call: `Self` is the marker, and
+//!   `_` is refused (`types_that_are_inferred`). They may be aliases, projections and macros; only
+//!   the resulting type counts. If it is not `Send`, neither is the marker
 //!   (`type_of_a_part_that_is_not_send`); if it is not a `OneType`, neither is an unboxed one
 //!   (`any_as_a_type_variable`).
-//! * *Type parameters* are names. In the types, such a name means the parameter, even if something
-//!   else has the same name. A marker is invariant in them, and is `Send` and `Sync` only if they
-//!   are. There are no lifetimes. Types in a generic function cannot use its parameters.
+//! * *Type parameters* are names. In the types, such a name means the parameter, even if another
+//!   item has the same name. A marker is invariant in its parameters, and only `Send` and `Sync` if
+//!   they are. There are no lifetimes. Types in a generic function cannot use its parameters.
 //!
-//! `ocaml_functions!` and `export!`, where `unsafe` stands for the types:
+//! `ocaml_functions!` and `export!`, in which `unsafe` is a promise about the types:
 //!
 //! * *Attributes* are those of the Rust function, which is safe. `cfg` does not remove the symbol
 //!   of an `export!`.
-//! * *Names of functions* are those of items, and in `export!` those of symbols; `unsafe` stands
-//!   for these, too. (The symbol for bytecode of a raw name begins with `r#`, so that OCaml's
+//! * *Names of functions* are names of items and, in `export!`, of symbols; `unsafe` is also a
+//!   promise about the symbols. (The bytecode symbol of a raw name begins with `r#`, so OCaml's
 //!   linker does not find it.)
 //! * *Names of arguments*, even the name of the function, are the user's own local variables.
-//! * *Types* stand in items, so `_` is refused, and so is a type with the name of the macro's own
-//!   parameter (`types_of_functions`).
+//! * *Types* are parts of items, so `_` is refused. A type with the name of the macro's own
+//!   parameter is also refused (`types_of_functions`).
 //! * *Bodies* of `export!` are those of safe functions (`unsafe_in_an_exported_body`).
 //! * *Literals* are strings: names that OCaml has registered or not, even names with a NUL.
 
-// Only by these names:
+// The crates only have these names:
 extern crate ocaml_boxroot as ours;
 extern crate std as real;
-// Not what the macros mean, if they mean it.
+// Crates with the wrong names, which the macros must not use.
 extern crate alloc as core;
 extern crate alloc as ocaml_boxroot;
 extern crate alloc as std;
@@ -71,7 +69,7 @@ macro_rules! concat {
     };
 }
 
-/// The names of the language, the prelude and this crate, as the programs below redefine them.
+/// Other meanings for names of the language, the prelude and this crate, for the programs below.
 mod names {
     #![no_implicit_prelude]
     #![allow(non_camel_case_types, dead_code)]
@@ -92,7 +90,7 @@ mod names {
     pub mod fmt {}
     pub mod macro_support {}
 
-    /// Methods and constants of everything.
+    /// Methods and constants that everything has.
     #[allow(clippy::wrong_self_convention)]
     pub trait Deceives {
         const CONSTRUCTORS: () = ();
@@ -171,8 +169,8 @@ mod types {
     }
 
     ocaml_type! {
-        /// Fields with the names of types, keywords and variables, and not in the order of the Rust
-        /// type.
+        /// Fields with the names of types, keywords and variables, in another order than in the
+        /// Rust type.
         pub(in super) struct record for Record {
             /// Documented.
             r#type: Int,
@@ -195,25 +193,25 @@ mod types {
 
         pub polymorphic enum polymorphic for Polymorphic { r#loop(Int), Loop(Text), r#as, Two(Text, Int) }
 
-        /// The type says more if it is asked elsewhere.
+        /// The meaning of this type depends on the marker.
         struct Projected for Projects { only: <Self as Which>::Marker }
         pub enum ProjectedToo for ProjectsToo { Only(<Self as Which>::Marker), Which(which!()) }
 
-        /// Parameters with the names of types that are also used there.
+        /// Parameters with the names of types that the declaration also uses.
         struct parameters<Text, Float> for Parameters<Text as R, Float as Value> { a: Text, b: Float, value: Int }
 
         unboxed struct unboxed for Unboxed { r#f64: Float }
         pub struct Flat for Flattened { a: unboxed, b: <Self as Which>::Marker, c: Alias }
         struct Boxed { a: unboxed, b: Abstract }
 
-        /// Only markers.
+        /// Markers without a Rust type.
         struct String { as_any: Int }
         pub enum Result { Ok(Int), Err(Text) }
         enum u8 {}
     }
 
     type Alias = Float;
-    /// Its OCaml type is a float, but abstract at the declaration of the record.
+    /// Its OCaml type is a float, but is abstract where the record is declared.
     enum Abstract {}
 
     /// `Self::Marker` is another type for each marker and each Rust type.
@@ -238,7 +236,7 @@ mod types {
     impl Which for Flattened {
         type Marker = Int;
     }
-    /// An integer, or a text, as the caller asks.
+    /// An integer or a text, as the caller asks.
     #[derive(Clone, Debug, PartialEq)]
     struct Both(::real::primitive::i64, ::real::string::String);
 
@@ -388,7 +386,7 @@ mod types {
         in_a_function::<text>(lock, 7);
     }
 
-    /// The names of parameters mean the declared types.
+    /// In the declarations, `Marker` means the declared type, not the parameter.
     #[allow(clippy::extra_unused_type_parameters)]
     fn in_a_function<Marker>(lock: &mut Lock, number: i64_) {
         ocaml_type! { struct Marker for Number { number: Int } }
@@ -496,7 +494,7 @@ mod functions {
     }
 }
 
-/// The value comes back, and has this form in between.
+/// Converts the value to OCaml, where it must have this form, and back.
 fn there_and_back<T, R>(lock: &mut ours::DomainLock, value: R, kind: ours::debug::Kind)
 where
     R: ours::ToOCaml<T> + ours::FromOCaml<T> + PartialEq + real::fmt::Debug,

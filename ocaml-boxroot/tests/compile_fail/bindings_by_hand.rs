@@ -3,14 +3,14 @@
 use ocaml_boxroot::{Boxroot, bound_abi, bound_exception, bound_externals, bound_plain, export_bytecode, export_entry, ocaml_function, ocaml_functions, OCamlInt, OCamlList, OCamlString};
 
 //# bindings_by_hand
-// The macros that generated bindings call, in a program that forbids `unsafe`.
+// Calls of the macros for generated bindings by hand, in a program that forbids `unsafe`.
 ocaml_functions! { generated pub fn list -> OCamlList<OCamlString> as Vec<Vec<u8>> = "Pervasives.do_at_exit" } //~ E0080 is only for
 
 ocaml_functions! { generated pub fn exit(code: OCamlString) -> OCamlString as String = "Pervasives.do_at_exit" } //~ E0080 is only for
 
 ocaml_functions! { generated pub fn of_any<A>(a: A) -> OCamlList<A> as Boxroot<OCamlList<A>> = "Pervasives.do_at_exit" } //~ E0080 is only for
 
-// Also the inner rules, and macros that pass a call on.
+// The same for the inner rules, and for macros that pass a call on.
 ocaml_function! { @generated [] [] [pub] value [] [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0080 is only for
 ocaml_function! { @unsafe [] [] [pub] by_hand [] [] [] OCamlInt, isize = "Pervasives.do_at_exit" } //~ E0453 allow(unsafe_code)
 

@@ -4,14 +4,14 @@ use ocaml_boxroot::macro_support::{
     check, field, open, parts, Constructor, Constructors, Declared, Making, Numbered, Part,
 };
 
-/// A function of bindings, of `'a -> 'a array`.
+/// A function like those of bindings, for `'a -> 'a array`.
 fn single<A: OneType>(_: &mut DomainLock, _: impl ToOCaml<A>) -> Boxroot<OCamlArray<A>> {
     unimplemented!()
 }
 
 //# any_as_a_type_variable
-// Values of unknown types do not stand for values of one: OCaml's arrays do not mix floats with
-// others.
+// `OCamlAny` cannot stand for a type variable, because OCaml's arrays do not mix floats with other
+// values.
 
 bound_type! { pub unboxed OCamlMeasure<A> { 0 measure: A } is_float false }
 
@@ -47,29 +47,29 @@ fn one_type(lock: &mut DomainLock, number: Boxroot<Number>, record: Boxroot<Reco
     let _ = single(lock, record);
 }
 
-/// A marker of the program's own, without the promise.
+/// The program's own marker, without the promise.
 enum Own {}
 impl ocaml_boxroot::markers::OneType for Own {}
 //~^ E0200 the trait `OneType` requires an `unsafe impl` declaration
 
 fn is_one_type<T: ocaml_boxroot::markers::OneType>() {}
 
-/// A macro may expand to another type than that of the part.
+/// A macro may expand to another type than the part's.
 fn by_another_part() {
     is_one_type::<ocaml_boxroot::macro_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
     //~^ E0277 no part number 0 of type `OCamlFloat` is declared for `Wrapped`
 }
 
-/// A list is one type, whatever is in it.
+/// A list is one type, whatever its elements are.
 fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlAny>>) {
     let _ = single::<OCamlList<OCamlAny>>(lock, list);
 }
 
 //# obj_as_a_type_variable
-// The marker that bindings make for `Obj.t` stands for no type variable: its values may be floats
-// and others.
+// The marker that bindings generate for `Obj.t` cannot stand for a type variable, because some of
+// its values may be floats.
 
-// As bindings make them, of `Obj.t` and of `type 'a t = T of Obj.t [@@unboxed]`.
+// As bindings generate them for `Obj.t` and for `type 'a t = T of Obj.t [@@unboxed]`.
 #[derive(Debug)]
 pub struct OCamlObj(std::convert::Infallible, std::marker::PhantomData<()>);
 
@@ -84,14 +84,14 @@ fn unboxed(lock: &mut DomainLock, any: Boxroot<OCamlT<bool>>) {
     let _ = single(lock, any); //~ E0277 `OCamlT<bool>` cannot stand for a type variable of OCaml
 }
 
-/// A list is one type, whatever is in it.
+/// A list is one type, whatever its elements are.
 fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlObj>>) {
     let _ = single(lock, list);
 }
 
 //# forms_by_hand
-// Forms that OCaml does not have.
-// A part that the block does not have, two with one number, and one that has no type.
+// Forms that OCaml does not have. A part that the block does not have, two parts with one number,
+// and a part without a type.
 bound_type! { pub record Beyond { 1 a: OCamlInt } }
 //~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
 const _: () = <Beyond as Declared>::CHECKED;
@@ -105,8 +105,8 @@ ocaml_items! {
 }
 const _: () = <Less as Declared>::CHECKED;
 
-// Two constructors that look the same, a constructor's tag that is another block's, and a record
-// that is also something else.
+// Two constructors with the same form, a constructor with the tag of another kind of block, and a
+// record that has other constructors.
 bound_type! { pub variant Same { A block 0 (0 a: OCamlInt), B block 0 (0 a: OCamlString) } }
 //~^ E0080 two constructors have the same name
 const _: () = <Same as Declared>::CHECKED;
@@ -121,7 +121,7 @@ ocaml_items! { //~ E0080 assertion failed: match this {
 }
 const _: () = <Two as Declared>::CHECKED;
 
-// An unboxed type that says that it is not.
+// An unboxed type that is declared as boxed.
 ocaml_items! {
     //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
     [] pub Hidden [] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
@@ -129,7 +129,7 @@ ocaml_items! {
 }
 const _: () = <Hidden as Declared>::CHECKED;
 
-// Nor does such a type stand for a type variable: it would be refused if it claimed to.
+// Such a type cannot stand for a type variable either, because its declaration is refused.
 ocaml_items! {
     //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
     [] pub Any [A] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
@@ -140,7 +140,7 @@ bound_type! { pub abstract Perhaps<A> }
 const _: () = <Perhaps<Around<Any<OCamlInt>>> as OneType>::CHECKED;
 
 //# fields_of_another_form
-// A field belongs to a record, which is flat or not.
+// A field must belong to a record, and must be flat if the record is.
 ocaml_type! {
     struct Flat { number: OCamlFloat }
     enum Variant { Text(OCamlString), Nothing }
@@ -171,8 +171,8 @@ impl Part<0, 0, OCamlInt> for Marker {}
 //~^ E0200 Part<0, 0, OCamlInt>` requires an `unsafe impl` declaration
 
 //# parts_of_a_type
-// The parts of the macro cannot be called alone: here they declare the type again, and as another
-// type. Both are on one line, because compilers differ in which of them is the second.
+// The inner macros cannot be called alone: here they declare the type a second time. Both
+// declarations are on one line, because compilers differ in which of them they report.
 ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
     //~^ E0428 the name `Marker` is defined multiple times
     //~| E0119 conflicting implementations of trait `Debug` for type `Marker`
@@ -183,7 +183,8 @@ ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
 }
 
 //# parts_of_another_type
-// Uses of the macro's parts by safe code have the types and the form of the marker's declaration.
+// Safe code can only use the inner functions with the types and the form of the marker's
+// declaration.
 ocaml_type! {
     struct Marker { text: OCamlString }
     struct Flat { number: OCamlFloat }
@@ -234,7 +235,7 @@ fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
 }
 
 //# constructors_of_one_form
-// Two constructors of which a value could be both. The first field of a block may be the hash of
+// Two constructors of which a value could be both: the first field of a block may be the hash of
 // the other constructor.
 bound_type! { //~ E0080 two constructors have the same form
     pub variant Both {
@@ -248,7 +249,7 @@ bound_type! { //~ E0080 two constructors have the same form
 }
 const _: () = <BothToo as Declared>::CHECKED;
 
-// OCaml's integers have one bit less, so these would be 0 and 0.
+// OCaml's integers have one bit less, so both numbers would be 0.
 ocaml_items! { //~ E0080 a constructor's number is none of OCaml's integers
     [] pub Zero []
     constructors { &[(0, Constructor::Constant(0)), (1, Constructor::Constant(isize::MIN))] }

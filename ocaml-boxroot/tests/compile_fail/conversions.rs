@@ -3,7 +3,7 @@ use ocaml_boxroot::markers::OCamlChar;
 use ocaml_boxroot::{Boxroot, CallError, ConversionError, DomainLock, Error, OCamlInt, OCamlString, RootRef, ToOCaml, ocaml_functions, ocaml_type};
 
 //# conversions_that_are_not_there
-// The messages say what a type is made from.
+// The messages name both types.
 ocaml_type! { //~ E0277 cannot convert `f64` to the OCaml type `OCamlInt`
     //~| E0277 cannot convert the OCaml type `OCamlInt` to `f64`
     struct OCamlCity for City { name: OCamlString, height: OCamlInt }
@@ -34,17 +34,17 @@ fn record(lock: &mut DomainLock, city: (String, i64)) -> Result<i64, CallError> 
 }
 
 //# bigarray_of_other_elements
-// Bigarrays have the elements that OCaml knows.
+// Bigarrays only have element types that OCaml knows.
 fn wrong(lock: &DomainLock, array: &RootRef<OCamlArray1<String>>) -> usize {
     //~^ E0277 bigarrays have no elements `String`
     array.get(lock).cells().len()
 }
 
 //# bigarray_of_other_dimensions
-// OCaml's types of bigarrays are different types: an array of one dimension, taken for a matrix,
-// has no second size.
+// OCaml's bigarrays of different dimensions have different types: an array of one dimension has no
+// second size for a matrix.
 
-/// A function of OCaml's `(float, float64_elt, c_layout) Array2.t`.
+/// A function that takes an OCaml `(float, float64_elt, c_layout) Array2.t`.
 fn sum(_: &mut DomainLock, _: impl ToOCaml<OCamlArray2<f64>>) {}
 
 fn vector(lock: &mut DomainLock) -> Result<(), Error> {

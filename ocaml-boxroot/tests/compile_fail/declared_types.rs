@@ -30,7 +30,7 @@ ocaml_type! { //~ E0080 two constructors have the same hash
 }
 
 //# variant_that_is_not_whole
-// The declared constructors and fields are all those of the Rust type.
+// A declaration must have all constructors and fields of the Rust type, and no others.
 enum Shape {
     Nothing,
     Square(i32),
@@ -63,7 +63,7 @@ fn wrong(lock: &DomainLock, person: &RootRef<Person>) -> String {
 }
 
 //# field_of_a_record_of_floats
-// A record of floats has numbers in its fields, and no values.
+// The fields of a record of floats are numbers, not values.
 ocaml_type! {
     struct Point { x: OCamlFloat, y: OCamlFloat }
 }

@@ -2,7 +2,7 @@ use ocaml_boxroot::markers::{OCamlBox, OCamlMap, OCamlSeq, OCamlSet};
 use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlArray, OCamlList, OCamlString, RootRef, Value};
 
 //# root_of_longer_lives
-// A root, and what it holds, keep their type.
+// A root and its content keep their lifetimes.
 struct Name<'a>(&'a str);
 
 fn root<'a>(root: Boxroot<Name<'a>>) -> Boxroot<Name<'static>> {
@@ -23,7 +23,7 @@ fn changeable<'a, 'r>(root: &'r mut Boxroot<Name<'static>>) -> &'r mut Boxroot<N
 }
 
 //# list_of_longer_lives
-// A list does not give values with a longer life than those that it was made of.
+// The lifetime of a list's elements cannot be lengthened.
 struct Name<'a>(&'a str);
 
 fn lengthen<'a>(list: Boxroot<OCamlList<Name<'a>>>) -> Boxroot<OCamlList<Name<'static>>> {
@@ -31,7 +31,7 @@ fn lengthen<'a>(list: Boxroot<OCamlList<Name<'a>>>) -> Boxroot<OCamlList<Name<'s
 }
 
 //# array_of_longer_lives
-// An array does not give values with a longer life than those that were stored in it.
+// The lifetime of an array's elements cannot be lengthened.
 struct Name<'a>(&'a str);
 
 fn lengthen<'a>(array: Boxroot<OCamlArray<Name<'a>>>) -> Boxroot<OCamlArray<Name<'static>>> {
@@ -39,7 +39,7 @@ fn lengthen<'a>(array: Boxroot<OCamlArray<Name<'a>>>) -> Boxroot<OCamlArray<Name
 }
 
 //# array_of_shorter_lives
-// Arrays change: OCaml could store a value with a shorter life in it.
+// Nor can it be shortened: OCaml could store a value with the shorter lifetime in the array.
 struct Name<'a>(&'a str);
 
 fn shorten<'a>(array: Boxroot<OCamlArray<Name<'static>>>) -> Boxroot<OCamlArray<Name<'a>>> {
@@ -47,7 +47,7 @@ fn shorten<'a>(array: Boxroot<OCamlArray<Name<'static>>>) -> Boxroot<OCamlArray<
 }
 
 //# collections_of_longer_lives
-// Collections do not give values with a longer life than those that they were made of.
+// The lifetime of a collection's elements cannot be lengthened.
 struct Name<'a>(&'a str);
 
 fn map<'a>(map: Boxroot<OCamlMap<(), Name<'a>>>) -> Boxroot<OCamlMap<(), Name<'static>>> {
@@ -71,7 +71,7 @@ fn owned<'a>(value: Boxroot<OCamlBox<&'a str>>) -> Boxroot<OCamlBox<&'static str
 }
 
 //# function_of_shorter_lives
-// A function that needs arguments with a long life, and may keep them, takes no others.
+// A function that needs long-lived arguments, which it may keep, does not take short-lived ones.
 struct Name<'a>(&'a str);
 
 fn shorten<'a>(f: Boxroot<Function<(Name<'static>,), ()>>) -> Boxroot<Function<(Name<'a>,), ()>> {
@@ -79,7 +79,8 @@ fn shorten<'a>(f: Boxroot<Function<(Name<'static>,), ()>>) -> Boxroot<Function<(
 }
 
 //# function_to_longer_lives
-// A function that gives results with a short life gives no others.
+// A function that returns short-lived results cannot be used as one that returns long-lived
+// results.
 struct Name<'a>(&'a str);
 
 fn lengthen<'a>(f: Boxroot<Function<(), Name<'a>>>) -> Boxroot<Function<(), Name<'static>>> {
@@ -87,14 +88,14 @@ fn lengthen<'a>(f: Boxroot<Function<(), Name<'a>>>) -> Boxroot<Function<(), Name
 }
 
 //# box_that_borrows
-// The content of a box does not borrow, because OCaml may keep it for any time.
+// The content of a box must not borrow, because OCaml may keep it for any time.
 fn wrong(lock: &mut DomainLock, text: &str) -> Result<(), Error> {
     lock.alloc_box(text)?; //~ E0521 `text` escapes the function body here
     Ok(())
 }
 
 //# closure_that_borrows
-// A Rust function for OCaml does not borrow, because OCaml may keep it for any time.
+// A Rust function for OCaml must not borrow, because OCaml may keep it for any time.
 fn wrong(lock: &mut DomainLock, text: &str) -> Result<(), Error> {
     Function::<(), OCamlString>::from_rust(lock, |_| Ok(text.to_string()))?;
     //~^ E0521 `text` escapes the function body here

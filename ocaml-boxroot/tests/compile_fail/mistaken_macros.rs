@@ -2,7 +2,7 @@ use ocaml_boxroot::{Error, OCamlInt, OCamlString, export, ocaml_enum, ocaml_func
 use ocaml_boxroot::macro_support::Constructor;
 
 //# mistaken_exports
-// Functions for OCaml that are not declared in the right form.
+// Functions for OCaml with wrong declarations.
 export! {
     //~^ ERROR export!: `without_a_token`: the arguments are a name for the token, without a type
     unsafe fn right(_lock, n: OCamlInt as i64) -> Result<OCamlInt as i64, Error> { Ok(n) }
@@ -35,7 +35,7 @@ export! {
 }
 
 //# mistaken_functions
-// Functions of OCaml that are not declared in the right form.
+// OCaml functions with wrong declarations.
 ocaml_functions! {
     //~^ ERROR ocaml_functions!: `without_a_name`: the form is `fn name(argument: OCamlType, …) ->
     unsafe {
@@ -65,7 +65,7 @@ ocaml_functions! { //~ ERROR ocaml_functions! takes `unsafe { fn name(argument: 
 }
 
 //# mistaken_types
-// Types that are not declared in the right form.
+// Types with wrong declarations.
 ocaml_type! { struct WithoutARustType for { n: OCamlInt } }
 //~^ ERROR ocaml_type!: `WithoutARustType`: a record is `struct OCamlName for RustName { field:
 ocaml_type! { struct Path for crate::Rust { n: OCamlInt } }
@@ -97,7 +97,7 @@ ocaml_type! { //~ ERROR ocaml_type!: `Nine`: a variant is `enum OCamlName for Ru
 }
 
 //# attributes_of_a_type
-// Only comments stand before what `ocaml_type!` and its parts declare. Other attributes could
+// Only comments may precede an item, field or constructor of `ocaml_type!`. Other attributes could
 // remove or change it.
 use ocaml_boxroot::OCamlFloat as Marker;
 
@@ -150,7 +150,7 @@ ocaml_enum! { @normalise [[#[cfg(any())]] [pub] Marker [] [] ordinary] [] Number
 //~^ ERROR no rules expected `cfg`
 
 //# types_that_are_inferred
-// A type of a declaration is written out, and is not inferred from its use.
+// The types of a declaration must be written out; they are not inferred.
 enum Variant {
     Argument(i64),
 }
@@ -183,7 +183,7 @@ export! {
 }
 
 //# types_of_functions
-// The types of the program are not those of the macro: its parameter, and what is inferred.
+// User types with the name of the macro's own type parameter, and inferred types, are refused.
 #[allow(dead_code)]
 enum OCamlBoxrootResult {}
 type Alias = OCamlBoxrootResult;

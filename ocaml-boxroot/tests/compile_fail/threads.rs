@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 //# token_on_another_thread
-// A token stays on its thread: it is not Send.
+// A token stays on its thread: it is not `Send`.
 fn wrong(lock: &mut DomainLock) {
     std::thread::scope(|scope| {
         scope.spawn(|| lock.alloc_string("x").map(|_| ())); //~ E0277 within the type `DomainLock`
@@ -12,7 +12,7 @@ fn wrong(lock: &mut DomainLock) {
 }
 
 //# token_shared_with_a_thread
-// A token stays on its thread: it is not Sync.
+// A token stays on its thread: it is not `Sync`.
 fn wrong(lock: &DomainLock, root: &Boxroot<OCamlString>) {
     std::thread::scope(|scope| {
         scope.spawn(|| root.get(lock).to_string_lossy()); //~ E0277 within the type `DomainLock`
@@ -31,7 +31,7 @@ fn wrong(lock: &DomainLock, root: &Boxroot<OCamlString>) {
 }
 
 //# any_on_another_thread
-// A root of a value of unknown type is not Send: the value's type may not allow it.
+// A root of a value of unknown type is not `Send`, because the value's type may not be.
 fn send<T: Send>(_: T) {}
 
 fn wrong(root: Boxroot<OCamlAny>) {
@@ -40,7 +40,7 @@ fn wrong(root: Boxroot<OCamlAny>) {
 }
 
 //# root_of_a_type_that_is_not_send
-// A root is Send only if its type is.
+// A root is only `Send` if its type is.
 struct OnThisThread(#[allow(dead_code)] *const ());
 
 fn wrong(root: Boxroot<OnThisThread>) {
@@ -50,13 +50,14 @@ fn wrong(root: Boxroot<OnThisThread>) {
 }
 
 //# root_of_a_type_that_is_not_sync
-// A root of a type that is not Sync is not Send: the value may have another root on this thread.
+// A root of a type that is not `Sync` is not `Send`, because this thread may have another root of
+// the value.
 fn wrong(root: Boxroot<Cell<u8>>) {
     std::thread::spawn(|| drop(root)); //~ E0277 `Cell<u8>` cannot be shared between threads safely
 }
 
 //# type_of_a_part_that_is_not_send
-// A value may not go to other threads if a part of a part of it may not.
+// A value cannot be sent to other threads if a nested part cannot.
 ocaml_type! {
     struct Record { number: OCamlInt, variant: Option<Variant> }
     enum Variant { Nothing, Something(OCamlAny) }
@@ -70,28 +71,28 @@ fn roots(record: Boxroot<Record>) {
 }
 
 //# box_of_a_type_that_is_not_send
-// The content of a box is Send, because OCaml drops it on any thread.
+// The content of a box must be `Send`, because OCaml may drop it on any thread.
 fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
     lock.alloc_box(Rc::new(1))?; //~ E0277 `Rc<{integer}>` cannot be sent between threads safely
     Ok(())
 }
 
 //# box_of_a_type_that_is_not_sync
-// The content of a box is Sync, because every thread can read it.
+// The content of a box must be `Sync`, because every thread can read it.
 fn wrong<'l>(value: Value<'l, OCamlBox<Cell<i32>>>) -> &'l Cell<i32> {
     value.get()
     //~^ E0599 the method `get` exists for struct `Value<'l, OCamlBox<Cell<i32>>>`, but its trait
 }
 
 //# function_of_a_type_that_is_not_send
-// A function does not carry a type that is bound to one thread to other threads.
+// A function with a type that is bound to one thread cannot be sent to other threads.
 fn wrong(function: Boxroot<Function<(OCamlInt,), Rc<u8>>>) {
     std::thread::spawn(|| drop(function)); //~ E0277 `Rc<u8>` cannot be sent between threads safely
     //~| E0277 `Rc<u8>` cannot be shared between threads safely
 }
 
 //# closure_that_is_not_sync
-// A Rust function for OCaml is Sync, because OCaml may call it on several threads at once.
+// A Rust function for OCaml must be `Sync`, because OCaml may call it on several threads at once.
 fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
     let count = Cell::new(0);
     Function::<(), OCamlInt>::from_rust(lock, move |_| {
@@ -103,8 +104,8 @@ fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
 }
 
 //# closure_that_changes_itself
-// A Rust function for OCaml does not change what it captured: OCaml may call it again while a call
-// is running.
+// A Rust function for OCaml cannot change captured variables, because OCaml may call it again while
+// a call is running.
 fn wrong(lock: &mut DomainLock) -> Result<(), Error> {
     let mut count = 0;
     Function::<(), OCamlInt>::from_rust(lock, move |_| {

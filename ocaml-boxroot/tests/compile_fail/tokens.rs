@@ -2,7 +2,7 @@ use ocaml_boxroot::{Boxroot, DomainLock, Error, Function, OCamlInt, OCamlString}
 use std::cell::Cell;
 
 //# token_in_a_thread_local
-// A token is lent for a call: it cannot be put aside for a destructor.
+// A token is only borrowed for a call: it cannot be kept for a destructor.
 thread_local! {
     static ASIDE: Cell<Option<&'static mut DomainLock>> = const { Cell::new(None) };
 }
@@ -13,7 +13,7 @@ fn wrong() {
 }
 
 //# token_in_release
-// A token is lent to `release`: its closure has none.
+// `release` borrows the token, so its closure cannot use it.
 fn wrong(lock: &mut DomainLock, root: &Boxroot<OCamlString>) {
     lock.release(|| println!("{}", root.get(lock).to_string_lossy()));
     //~^ E0502 cannot borrow `*lock` as mutable because it is also borrowed as immutable
@@ -38,13 +38,13 @@ fn wrong() {
 }
 
 //# token_replaced
-// There is no token to put in the place of another.
+// A token cannot be replaced, because there is no other token to put in its place.
 fn wrong(lock: &mut DomainLock) -> DomainLock {
     std::mem::take(lock) //~ E0277 the trait bound `DomainLock: Default` is not satisfied
 }
 
 //# tokens_swapped
-// Two tokens never meet: the outer one is lent while there is an inner one.
+// Tokens cannot be swapped, because the outer one is borrowed while there is an inner one.
 fn wrong(outer: &mut DomainLock) {
     outer.release(|| DomainLock::with(|inner| std::mem::swap(outer, inner)));
     //~^ E0501 cannot borrow `*outer` as mutable because previous closure requires unique access
@@ -52,14 +52,14 @@ fn wrong(outer: &mut DomainLock) {
 }
 
 //# root_read_without_a_token
-// Reading needs the lock.
+// Reading a root needs a token.
 fn wrong(root: &Boxroot<OCamlString>) -> String {
     root.get().to_string_lossy()
     //~^ E0061 this method takes 1 argument but 0 arguments were supplied
 }
 
 //# closure_with_its_token
-// A call gets its token from the caller, whose token is lent to it.
+// A closure cannot capture a token: it gets one from its caller.
 fn wrong(lock: &'static mut DomainLock) -> Result<(), Error> {
     let mine = &*lock;
     Function::<(), OCamlInt>::from_rust(lock, move |_| Ok(format!("{mine:?}").len()))?;

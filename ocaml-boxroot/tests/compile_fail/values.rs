@@ -23,7 +23,8 @@ fn wrong(lock: &mut DomainLock, f: &Boxroot<F>, root: &Boxroot<OCamlString>) {
 }
 
 //# value_over_a_name
-// OCaml may have to wait for its table of names, and then the collector may run.
+// A value ends when a name is looked up: OCaml may wait for its table of names, and then the
+// collector may run.
 fn wrong(lock: &mut DomainLock, text: &Boxroot<OCamlString>, exception: &Exception) -> bool {
     let text = text.get(lock);
     exception.is(lock, "Parse_error") && text.as_str().is_ok()
@@ -56,7 +57,7 @@ fn wrong(root: &Boxroot<OCamlString>) {
 }
 
 //# value_kept_by_a_conversion
-// A conversion copies: it cannot keep the value that it is given.
+// A conversion must copy: it cannot keep the value.
 struct Kept<'k>(Value<'k, OCamlString>);
 
 impl<'k> FromOCaml<OCamlString> for Kept<'k> {
@@ -79,7 +80,7 @@ fn wrong() -> Value<'static, OCamlString> {
 }
 
 //# lazy_value_over_an_allocation
-// An iterator over a list holds a value, which an allocation ends.
+// An iterator over a list holds a value, which ends at an allocation.
 fn wrong(lock: &mut DomainLock, list: &RootRef<OCamlList<OCamlInt>>) {
     for element in list.get(lock).iter() {
         lock.alloc_string(element.to_int().to_string()).unwrap();

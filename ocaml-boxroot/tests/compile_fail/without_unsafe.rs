@@ -8,14 +8,14 @@ fn wrong(root: Boxroot<OCamlInt>) -> Boxroot<OCamlString> {
 }
 
 //# block_in_safe_code
-// Making a block needs `unsafe`, the promise that its type has such blocks.
+// Allocating a block needs `unsafe`, the promise that its type has such blocks.
 fn wrong(lock: &mut DomainLock) -> Result<String, Error> {
     let (value, _) = lock.alloc_block::<OCamlString>(0, &[])?; //~ E0133 alloc_block` is unsafe
     Ok(value.to_string_lossy())
 }
 
 //# name_of_a_value_in_safe_code
-// The type of a named value is a promise.
+// Reading a named value needs `unsafe`, the promise that it has this type.
 fn wrong(lock: &mut DomainLock) -> Option<Boxroot<OCamlString>> {
     lock.named("an integer") //~ E0133 named` is unsafe
 }
@@ -43,14 +43,14 @@ ocaml_boxroot::export! {
 }
 
 //# argument_of_export_without_unsafe
-// The code that makes an argument from OCaml's value is unsafe.
+// The code that makes an argument from an OCaml value is unsafe.
 fn forged(lock: &mut DomainLock, raw: isize) -> Result<i64, Error> {
     drop(export_argument!(take lock forged raw OCamlString)); //~ E0133 Argument::<T>::new` is unsafe
     Ok(export_argument!(take lock forged raw OCamlInt as i64)) //~ E0133 converted` is unsafe
 }
 
 //# parts_of_export_without_unsafe
-// The macros that `export!` consists of also need the word.
+// The inner macros of `export!` also need `unsafe`.
 fn body(lock: &mut DomainLock, text: &RootRef<OCamlString>) -> Result<Boxroot<()>, Error> {
     println!("{}", text.get(lock).to_string_lossy());
     Ok(Boxroot::new(lock, Value::unit()))
