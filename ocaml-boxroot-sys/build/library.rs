@@ -1,11 +1,12 @@
 //! Finds OCaml, compiles the C library, and links it.
 
 #[cfg(feature = "link-ocaml-runtime-and-dummy-program")]
-#[allow(dead_code, unused_imports)] // some of it is only for other build scripts
+#[allow(dead_code, unused_imports)] // some functions are only for other build scripts
 #[path = "../src/build/mod.rs"]
 mod ocaml;
 
-/// The part that is needed without a runtime: builds of this crate wait for its compilation.
+/// Only the part that is needed without a runtime, because builds of this crate wait for its
+/// compilation.
 #[cfg(not(feature = "link-ocaml-runtime-and-dummy-program"))]
 #[allow(dead_code)]
 #[path = "../src/build"]
@@ -36,7 +37,7 @@ folder that `ocamlopt -where` prints. To build the documentation only, set DOCS_
 const NO_WINDOWS: &str = "\
 The Rust crates are not supported on Windows. The C library (boxroot-c) is, with mingw-w64 and OCaml 5.";
 
-/// Compiles and links the library. The result is what it read in OCaml's headers.
+/// Compiles and links the library. Returns the constants of OCaml's headers.
 pub fn build(inlined: bool) -> Result<Layout, Box<dyn Error>> {
     let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     println!("cargo:rerun-if-env-changed=DOCS_RS");
@@ -55,7 +56,8 @@ pub fn build(inlined: bool) -> Result<Layout, Box<dyn Error>> {
     compiler.include(&include).include(ocaml.where_path()).opt_level(2);
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     if is("PROFILE", "debug") && compiler.try_get_compiler()?.is_like_gnu() {
-        // Only what is declared inline is inlined. (For clang, this means something else.)
+        // Inlines only functions that are declared inline. (For clang, this flag means something
+        // else.)
         compiler.flag("-fno-inline-functions");
     }
     if feature("DEBUG_CHECKS") {
@@ -97,7 +99,7 @@ pub fn build(inlined: bool) -> Result<Layout, Box<dyn Error>> {
     }
     #[cfg(feature = "link-ocaml-runtime-and-dummy-program")]
     {
-        // If there is another runtime, the linker's messages contain this name.
+        // If there is another runtime, this name appears in the linker's messages.
         let name = "ocaml_runtime_of_the_feature_link_runtime";
         ocaml::Program::new().library("threads").link_if_needed(&ocaml, name)?;
         println!("cargo:runtime=1");
@@ -107,12 +109,12 @@ pub fn build(inlined: bool) -> Result<Layout, Box<dyn Error>> {
 
 /// Constants of the C preprocessor on which Rust's fast paths rely.
 struct Constants {
-    /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`: then the library's thread-local variables are
-    /// not of the initial-exec model (`boxroot/lock.h`), which `../src/fast.rs` reads.
+    /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`. Then the library's thread-local variables do not
+    /// use the initial-exec model (`boxroot/lock.h`), which `../src/fast.rs` needs.
     is_tls_dynamic: bool,
-    /// Where `Caml_state` has its fields, each of 8 bytes.
+    /// The fields of `Caml_state` in order, each of 8 bytes.
     state: Vec<String>,
-    /// How many of the highest bits of a header are not of the size.
+    /// How many of the highest bits of a header do not belong to the size.
     reserved_bits: u32,
 }
 
@@ -154,15 +156,15 @@ boxroot_reserved PROFINFO_WIDTH
     }
 }
 
-/// What the names of C objects begin with. In a program without an OCaml runtime, or with one of
-/// another version, the linker reports every symbol of the runtime as undefined, each with the name
-/// of an object that needs it. So users see these names first, and the names say what to do.
+/// The prefix of the names of C objects. In a program without an OCaml runtime, or with one of
+/// another version, the linker reports every symbol of the runtime as undefined, with the name of
+/// an object that needs it. Users see these names first, so the names say what to do.
 fn object_prefix(version: &str) -> String {
     let version = version.replace(|c: char| !c.is_ascii_alphanumeric(), "_");
     format!("if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_{version}__")
 }
 
-/// A copy of the headers for the checked flavour: its `config.h` says so.
+/// A copy of the headers, with a `config.h` for the checked flavour.
 fn checked_headers(include: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let copy = PathBuf::from(env::var("OUT_DIR")?).join("include");
     for folder in ["", "boxroot"] {

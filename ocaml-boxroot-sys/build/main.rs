@@ -1,17 +1,17 @@
-//! Builds the C library of `vendor/` against the OCaml that is installed.
+//! Builds the C library of `vendor/` against the installed OCaml.
 //!
-//! 1. Decide whether Rust inlines the fast paths, or calls C.
-//! 2. Without the feature `bundle-boxroot`, stop here: the crate and its documentation need no
-//!    OCaml. The rest is in `library.rs`, which is not compiled for build scripts that depend on
-//!    this crate. For Windows, stop here with an error.
-//! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop here
+//! 1. Decide whether Rust inlines the fast paths or calls C.
+//! 2. Without the feature `bundle-boxroot`, stop: the crate and its documentation need no OCaml.
+//!    The rest is in `library.rs`, which is not compiled for build scripts that depend on this
+//!    crate. On Windows, stop with an error.
+//! 3. Find OCaml (`../src/build/find_ocaml.rs`). If there is none, and `DOCS_RS` is set, stop
 //!    without an error.
-//! 4. Compile `vendor/boxroot.c`. It is optimised also in debug builds, because the fast paths are
-//!    the point of this crate. With `debug-checks`, compile the library's checked flavour. Decide
+//! 4. Compile `vendor/boxroot.c`. It is optimised even in debug builds, because this crate exists
+//!    for its fast paths. With `debug-checks`, compile the library's checked flavour. Decide
 //!    whether Rust reads its thread-local variables.
 //! 5. Tell dependants, through `links` metadata, where the C headers are
-//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and what
-//!    the names of C objects begin with (`_OBJECT_PREFIX`).
+//!    (`DEP_OCAML_BOXROOT_INCLUDE`), where OCaml is (`_OCAML_WHERE`, `_OCAML_VERSION`), and the
+//!    prefix of the names of C objects (`_OBJECT_PREFIX`).
 //! 6. With `link-ocaml-runtime-and-dummy-program`: link a runtime with an empty program
 //!    (`../src/build/program.rs`), and tell dependants (`_RUNTIME`).
 
@@ -50,9 +50,9 @@ fn build() -> Result<(), Box<dyn Error>> {
 /// Constants of OCaml's headers on which Rust's code relies. All are 0 without OCaml.
 #[derive(Default)]
 struct Layout {
-    /// Where `Caml_state` has the stack that OCaml runs on (OCaml 5).
+    /// The offset in `Caml_state` of the stack that OCaml runs on (OCaml 5).
     current_stack: usize,
-    /// How many of the highest bits of a header are not of the size.
+    /// How many of the highest bits of a header do not belong to the size.
     reserved_bits: u32,
 }
 
@@ -72,14 +72,14 @@ impl Layout {
 
 /// Whether `../src/fast.rs` is compiled. Inlined paths are compiled in the crates that use them.
 /// Without optimisation they take several times as long as a call of C, which is optimised in every
-/// profile. A build script does not learn how the crates that use this one are compiled: it only
-/// knows this crate's settings, and the profile that the build began with. Profiles like `dev`
-/// often optimise dependencies and nothing else. Therefore C is called in all profiles that inherit
-/// from `dev`. That costs little even if inlining would have been better.
+/// profile. A build script does not know how the crates that use this one are compiled: it only
+/// knows this crate's settings and the base profile. Profiles like `dev` often only optimise
+/// dependencies. Therefore all profiles that inherit from `dev` call C, which costs little even if
+/// inlining would have been better.
 fn is_inlined() -> bool {
     let feature = |name: &str| env::var_os(format!("CARGO_FEATURE_{name}")).is_some();
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    // This project's own tests are about the inlined paths, in every profile.
+    // This project's own tests test the inlined paths in every profile.
     !feature("DEBUG_CHECKS")
         && (feature("FAULT_INJECTION") || !is("OPT_LEVEL", "0") && !is("PROFILE", "debug"))
 }

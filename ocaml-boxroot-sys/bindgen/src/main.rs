@@ -1,4 +1,4 @@
-//! Prints `ocaml-boxroot-sys/src/bindings.rs`, made from `boxroot.h`. Needs libclang.
+//! Generates `ocaml-boxroot-sys/src/bindings.rs` from `boxroot.h`, and prints it. Needs libclang.
 //!
 //! ```text
 //! cargo run -p boxroot-bindgen -- "$(ocamlopt -where)" > ocaml-boxroot-sys/src/bindings.rs
@@ -7,8 +7,8 @@
 use bindgen::callbacks::{ItemInfo, ParseCallbacks};
 use std::{path::Path, process::ExitCode};
 
-/// For the linker, names end in the layout's number (`boxroot/names.h`). In Rust they do without
-/// it.
+/// Removes the layout's number from Rust names. Only the linker's names end in it
+/// (`boxroot/names.h`).
 #[derive(Debug)]
 struct WithoutLayout;
 
@@ -18,7 +18,7 @@ impl ParseCallbacks for WithoutLayout {
     }
 }
 
-/// For the linker, names also contain the flavour.
+/// Adds the flavour to the linker's names.
 fn of_both_flavours(bindings: &str) -> String {
     let line = |line: &str| match line.trim().strip_prefix("#[link_name = \"") {
         Some(name) => {
@@ -60,8 +60,8 @@ fn main() -> ExitCode {
         .generate();
     match bindings {
         Ok(bindings) => {
-            // The escape says that a name is exactly that of the object file. But if C names get an
-            // underscore in object files (Mach-O), it is not.
+            // The escape means that a name is exactly the name in the object file. That is wrong if
+            // C names get an underscore in object files (Mach-O).
             print!("{}", of_both_flavours(&bindings.to_string().replace(r"\u{1}", "")));
             ExitCode::SUCCESS
         }

@@ -9,18 +9,18 @@ use super::{Error, OCaml, Program};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The OCaml module that registers what bindings use.
+/// The OCaml module that registers functions and values for bindings.
 const GLUE: &str = "ocaml_boxroot_bindings.ml";
 
 impl Program {
-    /// Makes Rust bindings to a module of the program, of a library, or of the standard library:
-    /// `orders` for the module `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate includes them
-    /// by `ocaml_boxroot::include_bindings!()`; they are in a Rust module of this name, `orders` or
-    /// `hashtbl`.
+    /// Generates Rust bindings to a module of the program, of a library, or of the standard
+    /// library: `orders` for the module `Orders`, `stdlib__Hashtbl` for `Hashtbl`. The crate
+    /// includes them with `ocaml_boxroot::include_bindings!()`, as a Rust module of this name,
+    /// `orders` or `hashtbl`.
     ///
-    /// The bindings are made from OCaml's compiled interface. A generated OCaml module, which is
-    /// compiled into the program, restates everything that they rely on. Therefore you promise
-    /// nothing, and a mistake does not compile.
+    /// The bindings are generated from OCaml's compiled interface. A generated OCaml module, which
+    /// is compiled into the program, restates everything that the bindings rely on. Therefore you
+    /// need no `unsafe` promise, and a mismatch does not compile.
     ///
     /// ```no_run
     /// # use ocaml_boxroot_sys::build::{Error, Program};
@@ -34,23 +34,23 @@ impl Program {
     /// # }
     /// ```
     ///
-    /// A package has one program with bindings.
+    /// A package can have only one program with bindings.
     pub fn bind(mut self, module: &str) -> Program {
         self.bound.bind(module);
         self
     }
 
-    /// Makes Rust bindings to all modules of a package that [`package`](Program::package) names, or
-    /// of a [`library`](Program::library): those of its archives, and what can be named through
-    /// them. (`lwt.unix` is another package than `lwt`.) A package without archives, such as `num`,
-    /// stands for those that it requires. A module that cannot be bound, such as a functor, is left
-    /// out with a warning.
+    /// Generates Rust bindings to all modules of a [`package`](Program::package) or of a
+    /// [`library`](Program::library): the modules in its archives, and modules that can be named
+    /// through them. (`lwt.unix` is another package than `lwt`.) A package without archives, such
+    /// as `num`, stands for the packages that it requires. A module that cannot be bound, such as a
+    /// functor, is left out with a warning.
     pub fn bind_all(mut self, package: &str) -> Program {
         self.bound_packages.push(package.to_string());
         self
     }
 
-    /// Binds the modules of the packages that are bound as a whole.
+    /// Binds the modules of packages that are bound as a whole.
     pub(super) fn bind_packages(&mut self, ocaml: &OCaml) -> Result<(), Error> {
         for package in &self.bound_packages {
             let archives = if self.libraries.contains(package) {
@@ -72,7 +72,7 @@ impl Program {
                         .iter()
                         .any(|name| folder.join(format!("{name}.cmi")).exists())
                 };
-                // dune's Foo has Foo__Bar as its module Bar.
+                // In dune's libraries, the module Bar of Foo is Foo__Bar.
                 let is_part = |name: &str| {
                     name.match_indices("__")
                         .any(|(at, _)| library.modules.iter().any(|other| *other == name[..at]))
@@ -91,8 +91,8 @@ impl Program {
         Ok(())
     }
 
-    /// Compiles the modules, makes the bindings, and compiles the OCaml module that belongs to
-    /// them. Returns what there is to link.
+    /// Compiles the modules, generates the bindings, and compiles their OCaml module. Returns the
+    /// files to link.
     pub(super) fn bind_modules(
         &self,
         ocaml: &OCaml,
@@ -114,8 +114,8 @@ impl Program {
         folders.retain(|folder| folder.exists());
         let implementations: Vec<&str> =
             sources.iter().filter_map(|source| source.strip_suffix(".ml")).collect();
-        // The documentation of an interface (.cmti) counts more than that of its implementation,
-        // and is read later.
+        // The documentation of an interface (.cmti) takes precedence over that of its
+        // implementation, so it is read later.
         let mut annotations = Vec::new();
         for kind in ["cmt", "cmti"] {
             annotations
@@ -123,8 +123,8 @@ impl Program {
         }
         annotations.retain(|file| file.exists());
         self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
-        // Without the user's flags, which may change the meaning of names (`-open`), except for the
-        // one that interfaces need.
+        // Without the user's flags, because these may change the meaning of names (`-open`). The
+        // exception is the one flag that interfaces need.
         let mut command = self.ocamlopt(&ocamlopt, folder);
         command.args(self.flags.iter().filter(|flag| *flag == "-rectypes"));
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
@@ -142,7 +142,7 @@ impl Program {
     }
 }
 
-/// Options that a program and bindings have alike.
+/// Options for both `Program` and `Bindings`.
 macro_rules! options {
     ($($(#[$doc:meta])* $name:ident($option:literal, $($word:ident),+);)*) => {
         options! { @of Program, bound; $($(#[$doc])* $name($option, $($word),+);)* }
@@ -161,8 +161,8 @@ macro_rules! options {
                 }
             )*
 
-            /// Binds nothing but these items, and the types that they use: `orders.reserve` for one
-            /// item, or `orders.archive` for all items of the module `Archive` in `Orders`.
+            /// Binds only these items, and the types that they use: `orders.reserve` for one item,
+            /// or `orders.archive` for all items of the module `Archive` in `Orders`.
             pub fn only<I: AsRef<str>>(mut self, items: impl IntoIterator<Item = I>) -> Self {
                 for item in items {
                     self.$selection.add(["--only", item.as_ref()]);
@@ -170,13 +170,14 @@ macro_rules! options {
                 self
             }
 
-            /// Makes the Rust type of an OCaml type, or of an exception, also derive these traits:
+            /// Derives more traits for the Rust type of an OCaml type or exception:
             /// `derive("orders.size", ["PartialOrd", "serde::Serialize"])`.
             ///
-            /// Without this, generated types derive `Clone`, `Debug` and `PartialEq`; `Eq` and
-            /// `Hash` if there is no float in them; and enums without arguments `Copy`. Those with
-            /// a root in them derive `Debug` only. A type that [`with`](Self::with) names is
-            /// unknown here: types with it in them derive `Eq` and `Hash` if they are asked for.
+            /// By default, generated types derive `Clone`, `Debug` and `PartialEq`. Types without
+            /// floats also derive `Eq` and `Hash`, and enums without arguments derive `Copy`. Types
+            /// that contain a root only derive `Debug`. Types that contain a type from
+            /// [`with`](Self::with) derive `Eq` and `Hash` only on request, because the generator
+            /// does not know that type.
             pub fn derive<I: AsRef<str>>(
                 mut self,
                 item: &str,
@@ -192,28 +193,28 @@ macro_rules! options {
 }
 
 options! {
-    /// Names the Rust type that an OCaml type of a bound module is converted to, instead of a
-    /// generated Rust type. Its path begins with `crate::`. It must have the fields or constructors
-    /// of the OCaml type, under the names and with the types that the generated type would have,
-    /// and derive `Clone`, `Debug` and `PartialEq`.
+    /// Converts an OCaml type of a bound module to this Rust type, instead of a generated one. The
+    /// path begins with `crate::`. The Rust type must have the fields or constructors of the OCaml
+    /// type, with the names and types of the generated type, and derive `Clone`, `Debug` and
+    /// `PartialEq`.
     ///
     /// If the OCaml type is abstract, the Rust type implements it: in Rust, its values are roots of
-    /// an `OCamlBox` of the Rust type, which externals make and take. The implementation of the
+    /// an `OCamlBox` of the Rust type, which externals return and take. The implementation of the
     /// OCaml module must also declare the type without a definition (`type handle`), so that OCaml
-    /// code makes no values of it. A Rust type implements one OCaml type.
+    /// code cannot make values of it. A Rust type can implement only one OCaml type.
     with("--with", ocaml_type, rust_type);
 
     /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`, or
-    /// `rename("orders.+", "add")`, which is `op_plus` otherwise. A Rust name that begins with a
+    /// `rename("orders.+", "add")` instead of the default `op_plus`. A Rust name that begins with a
     /// capital letter is for a type or an exception. Modules keep their names.
     rename("--rename", item, rust_name);
 
-    /// Leaves an OCaml type of a bound module without a Rust type: Rust has only roots of its
+    /// Generates no Rust type for an OCaml type of a bound module: Rust only has roots of its
     /// values.
     opaque("--opaque", ocaml_type);
 
-    /// Gives the Rust type of an OCaml type, or of an exception, an attribute, or gives one to a
-    /// field, a constructor, or a numbered argument of it:
+    /// Adds an attribute to the Rust type of an OCaml type or exception, or to its field,
+    /// constructor, or numbered argument:
     ///
     /// ```no_run
     /// # use ocaml_boxroot_sys::build::Program;
@@ -228,9 +229,9 @@ options! {
     /// ```
     attribute("--attribute", part, attribute);
 
-    /// Chooses the Rust type, such as `u32`, that bindings have for OCaml's `int`, instead of
-    /// `isize`: in a field, an argument or a result, in a whole type, function or module, or in the
-    /// whole program (`"*"`). The longest path counts.
+    /// Chooses the Rust type, such as `u32`, for OCaml's `int`, instead of `isize`: in a field, an
+    /// argument or a result, in a whole type, function or module, or in the whole program (`"*"`).
+    /// The longest matching path wins.
     ///
     /// ```no_run
     /// # use ocaml_boxroot_sys::build::Program;
@@ -243,19 +244,19 @@ options! {
     /// # ;
     /// ```
     ///
-    /// Conversions return an error that names the place, if a number does not fit. Functions of
-    /// OCaml take all integers as arguments; this is for their optional arguments, whose types are
-    /// fixed. Functions without a token (`[@@noalloc]`) keep `isize`.
+    /// If a number does not fit, the conversion returns an error that names the place. Arguments of
+    /// OCaml functions can be any integers, so only their optional arguments, whose types are
+    /// fixed, need this. Functions without a token (`[@@noalloc]`) keep `isize`.
     int_as("--int", place, rust_type);
 
-    /// Gives a function of Rust that OCaml calls (an external) a root of its argument, and not a
-    /// Rust value: `rooted("orders.audit.order")` for an argument, `rooted("orders.audit")` for all
-    /// of them.
+    /// Passes an argument of an external, a Rust function that OCaml calls, as a root instead of a
+    /// Rust value: `rooted("orders.audit.order")` for one argument, `rooted("orders.audit")` for
+    /// all.
     rooted("--rooted", argument);
 }
 
-/// Rust bindings to modules that another build compiled: for a Rust library in an OCaml program,
-/// which dune builds. If Rust has `main`, [`Program::bind`] makes such bindings.
+/// Rust bindings to modules that another build compiled, for example for a Rust library in an OCaml
+/// program that dune builds. If Rust has `main`, use [`Program::bind`] instead.
 ///
 /// ```no_run
 /// // build.rs
@@ -270,9 +271,9 @@ options! {
 /// }
 /// ```
 ///
-/// The Rust library includes the bindings by `ocaml_boxroot::include_bindings!()`. The OCaml module
-/// that [`glue`](Bindings::glue) names must be a part of the same dune library or executable as the
-/// modules that are bound.
+/// The Rust library includes the bindings with `ocaml_boxroot::include_bindings!()`. The OCaml
+/// module that [`glue`](Bindings::glue) writes must be a part of the same dune library or
+/// executable as the bound modules.
 #[derive(Clone, Debug, Default)]
 pub struct Bindings {
     selection: Selection,
@@ -282,33 +283,33 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Bindings to nothing yet.
+    /// Returns bindings without modules.
     pub fn new() -> Bindings {
         Bindings::default()
     }
 
-    /// Adds a folder with compiled interfaces: files `.cmi`; and files `.cmt` and `.cmti`, which
-    /// have the documentation, and externals that are in no interface. Rust provides externals of
-    /// modules that are bound; the other build must have compiled the present source of these, both
-    /// `.mli` and `.ml`. The path is relative to the Rust package. Dune's folders are
-    /// `.NAME.objs/byte` for a library, `.NAME.eobjs/byte` for an executable.
+    /// Adds a folder with compiled interfaces (`.cmi`), and with `.cmt` and `.cmti` files, which
+    /// contain the documentation, and externals that are not in the interface. Rust provides the
+    /// externals of bound modules; for these, the other build must have compiled the current `.mli`
+    /// and `.ml`. The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte`
+    /// for a library and `.NAME.eobjs/byte` for an executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());
         self
     }
 
     /// Adds an installed OCaml library whose types the interfaces name, and the libraries that it
-    /// needs. They are found as by [`Program::package`].
+    /// needs. They are found as in [`Program::package`].
     pub fn package(mut self, name: &str) -> Bindings {
         self.packages.push(name.to_string());
         self
     }
 
-    /// Binds a module. The name is that of the module's `.cmi` file: `Foo__Bar` for the module
-    /// `Bar` of the dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In
-    /// Rust it is `bar`. `Foo` binds the whole library, as code outside of it sees it.
+    /// Binds a module. Its name is that of its `.cmi` file: `Foo__Bar` for the module `Bar` of the
+    /// dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is
+    /// `bar`. `Foo` binds the whole library, as code outside of it sees it.
     pub fn module(mut self, name: &str) -> Bindings {
-        // dune's module of aliases, `Foo__`, is a name of its own.
+        // dune's module of aliases is `Foo__`, which has no other part.
         if let Some(end) = name.trim_end_matches("__").rfind("__") {
             self.selection.add(["--strip", &capitalized(&name[..end + 2])]);
         }
@@ -316,10 +317,10 @@ impl Bindings {
         self
     }
 
-    /// The OCaml file to write, `.ml`. It is a module of the OCaml program. When it is initialised,
-    /// it registers the functions that Rust calls. For OCaml to link it, a module that is
-    /// initialised before Rust is called must say, for a file `rust_bindings.ml`:
-    /// `let () = Rust_bindings.register ()`.
+    /// Sets the OCaml file (`.ml`) to write, a module of the OCaml program. When it is initialised,
+    /// it registers the functions that Rust calls. To make OCaml link a file `rust_bindings.ml`,
+    /// write `let () = Rust_bindings.register ()` in a module that is initialised before Rust is
+    /// called.
     pub fn glue(mut self, file: impl AsRef<Path>) -> Bindings {
         self.glue = Some(file.as_ref().to_path_buf());
         self
@@ -327,18 +328,18 @@ impl Bindings {
 
     /// Writes `$OUT_DIR/ocaml_bindings.rs` and the OCaml file. Tells cargo to run the build script
     /// again when one of the compiled interfaces or the OCaml file changes, or is removed. A build
-    /// script that runs the other build itself should also name the sources, by
-    /// `cargo:rerun-if-changed`.
+    /// script that runs the other build itself should also print `cargo:rerun-if-changed` for the
+    /// sources.
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, if its compiler's libraries are missing, or if a folder, a module or
-    /// an item is not there. The text says what to do.
+    /// If OCaml, its compiler's libraries, a folder, a module or an item is not found. The text
+    /// says what to do.
     pub fn write(&self) -> Result<(), Error> {
         let glue = self.glue.as_ref().ok_or_else(|| {
             Error("Bindings::glue must name the OCaml file that registers what Rust calls".into())
         })?;
-        // Dune removes what a rule makes before it runs the rule again.
+        // Dune removes the targets of a rule before it runs the rule again.
         println!("cargo:rerun-if-changed={}", glue.display());
         let ocaml = OCaml::find()?;
         let mut annotations = Vec::new();
@@ -361,8 +362,8 @@ impl Bindings {
                 }
             }
         }
-        // The documentation of an interface (.cmti) counts more than that of its implementation
-        // (.cmt), and is read later.
+        // The documentation of an interface (.cmti) takes precedence over that of its
+        // implementation (.cmt), so it is read later.
         annotations.sort_by_key(|path| (path.extension().map(|e| e.to_owned()), path.clone()));
         let mut folders = self.folders.clone();
         folders.extend(Packages::find(&ocaml, &self.packages, &[])?.folders);

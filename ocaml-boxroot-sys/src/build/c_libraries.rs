@@ -1,9 +1,9 @@
-//! What the OCaml libraries of a program (`.cmxa`) need of C.
+//! The C libraries that the OCaml libraries of a program (`.cmxa`) need.
 //!
-//! OCaml's compiler makes one object of the program by a partial link. That takes the stubs, which
-//! are archives beside the OCaml libraries. It cannot take the libraries of the system: it finds no
-//! shared ones, and takes parts of `libm.a`, which the linker of the whole program then has twice.
-//! So the compiler gets the stubs by name (`-noautolink`), and cargo is told the rest.
+//! OCaml's compiler makes one object file of the program with a partial link, which must contain
+//! the stubs: archives beside the OCaml libraries. It must not contain system libraries: it finds
+//! no shared ones, and would copy parts of `libm.a`, which the final link would then have twice. So
+//! the compiler gets the names of the stubs (`-noautolink`), and cargo gets the other libraries.
 
 use super::find_ocaml::{answer, sibling};
 use super::{Error, OCaml};
@@ -11,11 +11,11 @@ use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What `ocamlobjinfo` says of a file `.cmxa`.
+/// The contents of a `.cmxa` file, from `ocamlobjinfo`.
 pub(super) struct Library {
     /// The names of its modules.
     pub modules: Vec<String>,
-    /// Words for the C compiler: `-lname`, `-Lfolder`, …
+    /// Arguments for the C compiler: `-lname`, `-Lfolder`, …
     words: Vec<String>,
 }
 
@@ -56,25 +56,25 @@ impl Library {
     }
 }
 
-/// What a program needs of C.
+/// The C libraries that a program needs.
 #[derive(Debug, Default)]
 pub(super) struct CLibraries {
     /// Stubs, for OCaml's compiler.
     pub stubs: Vec<PathBuf>,
     folders: Vec<PathBuf>,
-    /// Names of libraries, and of frameworks of macOS: `framework=Accelerate`.
+    /// Names of libraries, and of macOS frameworks: `framework=Accelerate`.
     names: Vec<String>,
     arguments: Vec<String>,
 }
 
 impl CLibraries {
-    /// Adds what an OCaml library needs. `folders` are those of OCaml libraries, the library's own
-    /// one first.
+    /// Adds the C libraries for an OCaml library. `folders` are those of OCaml libraries, its own
+    /// first.
     pub fn add_library(&mut self, library: &Library, folders: &[PathBuf]) {
         self.add(&library.words, folders);
     }
 
-    /// Adds what a command line for the C compiler names.
+    /// Adds the libraries on a command line for the C compiler.
     pub fn add(&mut self, words: &[String], folders: &[PathBuf]) {
         let named: Vec<PathBuf> =
             words.iter().filter_map(|word| word.strip_prefix("-L")).map(PathBuf::from).collect();
@@ -87,7 +87,7 @@ impl CLibraries {
             } else if word == "-framework" {
                 self.names.extend(words.next().map(|name| format!("framework={name}")));
             } else if word.starts_with("-Wl,") || word.starts_with("-f") {
-                // of the linker, and of the compiler's own libraries (`-fopenmp`)
+                // for the linker, or for the compiler's own libraries (`-fopenmp`)
                 self.arguments.push(word.into());
             } else if !word.starts_with('-') {
                 let file = folders.iter().map(|folder| folder.join(word)).find(|f| f.exists());
@@ -97,7 +97,7 @@ impl CLibraries {
         self.folders.extend(named);
     }
 
-    /// The first folder that has the library decides, as for a linker.
+    /// Uses the first folder that has the library, as a linker does.
     fn add_name(&mut self, name: &str, named: &[PathBuf], folders: &[PathBuf]) {
         let has = |folder: &Path, end: &str| folder.join(format!("lib{name}.{end}")).exists();
         for folder in named.iter().chain(folders) {
@@ -123,10 +123,10 @@ impl CLibraries {
         Ok(())
     }
 
-    /// The names that the linker gets, each once: after the libraries that need it.
+    /// The names for the linker, each once, after the libraries that need it.
     fn names(&self) -> Vec<&str> {
-        // These libraries are parts of musl's libc. By these names the linker would find the
-        // libraries of the machine that builds.
+        // These libraries are parts of musl's libc. With these names, the linker would find the
+        // libraries of the build machine.
         let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
         let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl", "rt"].contains(&name);
         let is_last = |i: usize| !self.names[i + 1..].contains(&self.names[i]);
@@ -134,8 +134,8 @@ impl CLibraries {
         last.map(|(_, name)| name.as_str()).filter(|name| !is_in_libc(name)).collect()
     }
 
-    /// Tells cargo to link them into what this package makes, and, if that is a library, into what
-    /// uses it.
+    /// Tells cargo to link the libraries into this package's targets and, if the package is a
+    /// library, into its users.
     pub fn link(&self) {
         for folder in &self.folders {
             println!("cargo:rustc-link-search=native={}", folder.display());
@@ -148,7 +148,7 @@ impl CLibraries {
         }
     }
 
-    /// Tells cargo to link them into some of the package's programs only.
+    /// Tells cargo to link the libraries only into some of the package's programs.
     pub fn link_into(&self, target: &str) {
         let folders = self.folders.iter().map(|folder| format!("-L{}", folder.display()));
         let names = self.names().into_iter().map(|name| match name.strip_prefix("framework=") {

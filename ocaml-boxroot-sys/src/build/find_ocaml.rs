@@ -1,41 +1,40 @@
-//! Finds OCaml. The first of these that there is decides:
+//! Finds OCaml. The first of these that exists decides:
 //!
-//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler is run; one is needed only if
-//!    OCaml code is compiled;
+//! 1. `OCAML_WHERE_PATH`: the standard library's folder. No compiler runs, unless OCaml code must
+//!    be compiled;
 //! 2. `$OCAMLOPT -where`;
-//! 3. `ocamlopt -where`, from PATH; else `ocamlfind ocamlopt -where`; else
+//! 3. `ocamlopt -where`, from PATH; then `ocamlfind ocamlopt -where`; then
 //!    `opam exec -- ocamlopt -where`.
 //!
-//! A variable that is set and does not work is an error: it is not silently ignored.
+//! If one of the variables is set but does not work, that is an error: it is not silently ignored.
 
 use super::Error;
 use std::{env, fmt::Write as _, fs, path::Path, path::PathBuf, process::Command};
 
-/// An OCaml that is installed.
+/// An installed OCaml.
 pub struct OCaml {
     where_path: PathBuf,
     version: String,
     ocamlopt: Option<Vec<String>>,
 }
 
-/// The oldest OCaml that the C library is for.
+/// The oldest OCaml that the C library supports.
 const OLDEST: (u32, u32) = (4, 13);
 
 impl OCaml {
-    /// Finds the OCaml in the folder that `OCAML_WHERE_PATH` names, else in the folder that
-    /// `$OCAMLOPT -where` prints, else that of the first command that runs: `ocamlopt`,
-    /// `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`.
+    /// Finds OCaml in the folder that `OCAML_WHERE_PATH` names; otherwise in the folder that
+    /// `$OCAMLOPT -where` prints; otherwise in the folder of the first of these commands that
+    /// works: `ocamlopt`, `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`.
     ///
     /// Tells cargo what the result depends on: these variables, `OPAM_SWITCH_PREFIX`, and the
-    /// header with the version. PATH is left out, because build tools change it in each of their
-    /// sandboxes.
+    /// header with the version. PATH is left out, because build tools change it for each sandbox.
     ///
     /// # Errors
     ///
-    /// If there is none, if it is older than 4.13, or if it has no C headers. Also if a variable is
-    /// set and does not lead to an OCaml, and if `ocaml-boxroot-sys` was compiled for another
-    /// version (cargo tells this build script, if its package depends on `ocaml-boxroot` or
-    /// `ocaml-boxroot-sys` itself).
+    /// If there is no OCaml, if it is older than 4.13, or if it has no C headers. Also if a
+    /// variable is set but does not lead to OCaml, and if `ocaml-boxroot-sys` was compiled for
+    /// another version. (The build script only knows that version if its package directly depends
+    /// on `ocaml-boxroot` or `ocaml-boxroot-sys`.)
     pub fn find() -> Result<OCaml, Error> {
         for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {
             println!("cargo:rerun-if-env-changed={variable}");
@@ -70,8 +69,8 @@ impl OCaml {
         &self.version
     }
 
-    /// Cargo does not compile `ocaml-boxroot-sys` again if only PATH has changed. The linker would
-    /// not notice that its C code is for another OCaml.
+    /// Checks the version, because cargo does not compile `ocaml-boxroot-sys` again if only PATH
+    /// changes. The linker would not notice that its C code is for another OCaml.
     fn check_version_of_crates(&self) -> Result<(), Error> {
         let told = ["DEP_OCAML_BOXROOT_OCAML_VERSION", "DEP_OCAML_BOXROOT_SHIM_OCAML_VERSION"]
             .map(variable);
@@ -95,7 +94,8 @@ impl OCaml {
     ///
     /// # Errors
     ///
-    /// If `OCAML_WHERE_PATH` named the folder, and no compiler is found, or one of another version.
+    /// If `OCAML_WHERE_PATH` named the folder, but no compiler, or one of another version, is
+    /// found.
     pub fn ocamlopt(&self) -> Result<Vec<String>, Error> {
         if let Some(command) = &self.ocamlopt {
             return Ok(command.clone());
@@ -141,7 +141,7 @@ fn find_ocamlopt() -> Result<(PathBuf, Vec<String>), Error> {
     Err(Error(format!("no OCaml compiler was found. Tried:\n{tried}{hint}")))
 }
 
-/// What the command prints when it is run with these arguments.
+/// The output of the command with these arguments.
 pub(super) fn answer(command: &[String], arguments: &[&str]) -> Result<String, Error> {
     let output = Command::new(&command[0])
         .args(&command[1..])
@@ -155,8 +155,8 @@ pub(super) fn answer(command: &[String], arguments: &[&str]) -> Result<String, E
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
-/// The command of another program of OCaml. It is in ocamlopt's folder, or is run by the same
-/// programs (`opam exec --`).
+/// The command of another OCaml program, in ocamlopt's folder or with the same prefix
+/// (`opam exec --`).
 pub(super) fn sibling(ocamlopt: &[String], name: &str) -> Result<Vec<String>, Error> {
     let mut command = ocamlopt.to_vec();
     if let Some(last) = command.last_mut() {

@@ -1,5 +1,5 @@
-//! Runs the generator of bindings: OCaml code over the libraries of OCaml's compiler, which is in
-//! the folder `bindings`.
+//! Runs the generator of bindings, which is OCaml code in the folder `bindings` and uses the
+//! libraries of OCaml's compiler.
 
 use super::find_ocaml::sibling;
 use super::program::{about, out_dir, run};
@@ -11,17 +11,17 @@ use std::{fs, process::Command};
 /// The file that `ocaml_boxroot::include_bindings!` includes.
 const RUST_FILE: &str = "ocaml_bindings.rs";
 
-/// What that file says if nothing is bound.
+/// The content of that file if nothing is bound.
 const NO_BINDINGS: &str = "\
 compile_error!(\"the build script (build.rs) binds no OCaml module: call Program::bind, or Bindings::module\");
 mod ocaml_externals_missing {}
 ";
 
-/// Whether this process, a build script, has made bindings.
+/// Whether this build script has generated bindings.
 static HAS_BINDINGS: AtomicBool = AtomicBool::new(false);
 
-/// For a program that binds nothing. Otherwise bindings from an earlier version of the build script
-/// would still compile, although the program may not have their module.
+/// Overwrites the bindings if a program binds nothing. Otherwise bindings from an earlier version
+/// of the build script would still compile, although the program may not have their module.
 pub(super) fn no_bindings() -> Result<(), Error> {
     let file = out_dir()?.join(RUST_FILE);
     if HAS_BINDINGS.load(Relaxed) || fs::read_to_string(&file).is_ok_and(|text| text == NO_BINDINGS)
@@ -52,12 +52,12 @@ const SOURCES: &[(&str, &str)] = &[
 const UNSAFE_FUNCTIONS: &str =
     concat!("let text = {list|", include_str!("bindings/unsafe_functions.txt"), "|list}");
 
-/// What a program registers so that Rust can make domains; nothing on OCaml 4, which has none.
+/// The OCaml code that registers `Domain.spawn` for Rust; `None` on OCaml 4, which has no domains.
 pub(super) fn registers_domains(ocaml: &OCaml) -> Option<&'static str> {
     (ocaml.numbers() >= (5, 0)).then_some(include_str!("bindings/domains.ml"))
 }
 
-/// What differs between the versions of the compiler's libraries.
+/// The code that depends on the version of the compiler's libraries.
 fn compat(version: (u32, u32)) -> String {
     let types = match version {
         (4, ..=13) => include_str!("bindings/compat/types_413.ml"),
@@ -77,14 +77,14 @@ fn compat(version: (u32, u32)) -> String {
 /// Which modules are bound, and how.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Selection {
-    /// Names of modules, which are those of their interface files.
+    /// Names of modules, as in their interface files.
     pub modules: Vec<String>,
     /// Options of the generator, which `main.ml` lists.
     options: Vec<String>,
 }
 
 impl Selection {
-    /// `orders` and `Orders` are the module Orders.
+    /// Binds a module: `orders` and `Orders` are the module Orders.
     pub fn bind(&mut self, module: &str) {
         let name = capitalized(module);
         if !self.modules.contains(&name) {
@@ -100,17 +100,18 @@ impl Selection {
         }
     }
 
-    /// Adds an option of the generator, and its arguments.
+    /// Adds an option of the generator with its arguments.
     pub fn add<const N: usize>(&mut self, option: [&str; N]) {
         self.options.extend(option.map(String::from));
     }
 
-    /// Writes the Rust file, and the OCaml module `glue`. `folders` have the interfaces;
-    /// `annotations` are the files `.cmt` and `.cmti` of all modules that may want something from
-    /// Rust. With `is_built_elsewhere`, another build compiles the program. Then these files may be
-    /// older than the sources of modules that are not bound, so Rust provides nothing for such
-    /// modules; and Rust's functions refuse calls before OCaml has initialised the module `glue`.
-    /// If Rust starts OCaml, this module is always in the program, after the user's modules.
+    /// Writes the Rust file and the OCaml module `glue`. `folders` contain the interfaces;
+    /// `annotations` are the `.cmt` and `.cmti` files of all modules that may have externals for
+    /// Rust. With `is_built_elsewhere`, another build compiles the program. Then the files of
+    /// modules that are not bound may be older than their sources, so Rust provides no externals
+    /// for these modules. Rust functions also refuse calls before OCaml has initialised the module
+    /// `glue`. (If Rust starts OCaml, this module is always in the program, after the user's
+    /// modules.)
     pub fn write(
         &self,
         ocaml: &OCaml,
@@ -146,7 +147,7 @@ impl Selection {
         }
         let text = fs::read(&rust).map_err(|error| about(&rust, error))?;
         fs::write(&rust, readable(&text)).map_err(|error| about(&rust, error))?;
-        // A file that did not change keeps its time, so that nothing is compiled again.
+        // An unchanged file keeps its modification time, so that nothing is compiled again.
         let mut text = fs::read(&new_glue).map_err(|error| about(&new_glue, error))?;
         if is_built_elsewhere {
             text.extend(registers_domains(ocaml).unwrap_or_default().bytes());
@@ -158,14 +159,14 @@ impl Selection {
     }
 }
 
-/// Bindings as rustc accepts them. OCaml's comments may be any bytes; and rustc refuses characters
-/// that turn the direction of text.
+/// Makes bindings acceptable to rustc. OCaml's comments may contain any bytes, but rustc rejects
+/// characters that change the direction of text.
 fn readable(bindings: &[u8]) -> String {
     let turns = |c| matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}');
     String::from_utf8_lossy(bindings).replace(turns, "\u{FFFD}")
 }
 
-/// Compiles the generator, if that has not been done already, and returns the program.
+/// Compiles the generator if necessary, and returns its path.
 fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     let library = ocaml.where_path().join("compiler-libs").join("ocamlcommon.cma");
     if !library.exists() {
@@ -205,13 +206,13 @@ fn compile(ocaml: &OCaml) -> Result<PathBuf, Error> {
     Ok(program)
 }
 
-/// The name of the module whose file has this name.
+/// The module name for this file name.
 pub(super) fn capitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// The name of a module's file, if it begins with a small letter.
+/// The file name for this module name, with a small first letter.
 pub(super) fn uncapitalized(name: &str) -> String {
     let mut letters = name.chars();
     letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())

@@ -1,4 +1,4 @@
-//! For build scripts: compiles OCaml code, with a runtime, and links it into a Rust program.
+//! For build scripts: compiles OCaml code with a runtime, and links it into a Rust program.
 //!
 //! ```toml
 //! [dependencies]
@@ -17,31 +17,30 @@
 //! }
 //! ```
 //!
-//! The program is compiled by the same OCaml that this crate uses ([`OCaml::find`]). Cargo is told
-//! which files and variables the build depends on.
+//! The program is compiled with the same OCaml that this crate uses ([`OCaml::find`]). Cargo is
+//! told which files and variables the build depends on.
 //!
-//! [`Program::bind`] makes Rust bindings to OCaml modules; [`Bindings`] makes them to modules that
-//! another build compiled, for example dune's.
+//! [`Program::bind`] generates Rust bindings to OCaml modules. [`Bindings`] generates bindings to
+//! modules that another build compiled, for example dune's.
 //!
-//! # What the linker may say
+//! # Errors from the linker
 //!
-//! * *`undefined symbol: caml_...`*, or *`undefined reference`*, a page of them, in objects whose
-//!   names begin with
-//!   `if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_...`: the program
-//!   has no OCaml runtime. Link one by [`Program::link`], or enable the feature `link-runtime` of
-//!   `ocaml-boxroot` if there is no OCaml code. If there is a runtime, for example because OCaml
-//!   has `main`, its version is not the one in the name: the Rust library was compiled with another
-//!   OCaml than the program.
+//! * *Many errors `undefined symbol: caml_...`*, or *`undefined reference`*, in objects whose names
+//!   begin with `if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_...`: the
+//!   program has no OCaml runtime. Link one with [`Program::link`], or, without OCaml code, enable
+//!   the feature `link-runtime` of `ocaml-boxroot`. If there is a runtime, for example because
+//!   OCaml has `main`, its version differs from the one in the name: the Rust library was compiled
+//!   for another OCaml than the program.
 //! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: the program has two runtimes. The
-//!   names of the objects that the linker shows say where they come from; often, one is from the
-//!   feature `link-runtime` of `ocaml-boxroot` (`link-ocaml-runtime-and-dummy-program` of this
-//!   crate), which is for programs without OCaml code. A program has one runtime: put all modules
+//!   object names in the error tell where the runtimes come from. Often one is from the feature
+//!   `link-runtime` of `ocaml-boxroot` (`link-ocaml-runtime-and-dummy-program` of this crate),
+//!   which is for programs without OCaml code. A program can have only one runtime: put all modules
 //!   into one [`Program`].
-//! * *`undefined symbol: boxroot_abi_NAME_...`*: the Rust program was compiled with other bindings
-//!   to an OCaml module than the OCaml program, or with none: is there
-//!   `ocaml_boxroot::include_bindings!()` in the program?
+//! * *`undefined symbol: boxroot_abi_NAME_...`*: the Rust program and the OCaml program were
+//!   compiled with different bindings to an OCaml module, or the Rust program lacks
+//!   `ocaml_boxroot::include_bindings!()`.
 //! * *`undefined symbol: NAME`*, for a function that OCaml code declares as `external` and a Rust
-//!   library defines: rustc leaves out a crate whose items are used nowhere. Write
+//!   library defines: rustc does not link a crate whose items are never used. Write
 //!   `use that_library as _;` in the program.
 
 mod bindings;

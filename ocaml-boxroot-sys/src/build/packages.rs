@@ -1,31 +1,33 @@
-//! Installed OCaml libraries, by their META files, which ocamlfind and dune write and read.
+//! Finds installed OCaml libraries through their META files, which ocamlfind and dune write and
+//! read.
 //!
-//! Not by `ocamlfind query`: packages that dune builds do not bring ocamlfind with them, neither
-//! opam's nor Debian's. And the ocamlfind on PATH may belong to another OCaml than OCAMLOPT names.
+//! This does not use `ocamlfind query`, because packages that dune builds do not install ocamlfind,
+//! neither in opam nor in Debian. Also, the ocamlfind on PATH may belong to another OCaml than
+//! OCAMLOPT names.
 
 use super::program::about;
 use super::{Error, OCaml};
 use std::path::{self, Path, PathBuf};
 use std::{env, fs};
 
-/// The predicates that hold for a program. A META file says for which predicates each of its
-/// definitions counts.
+/// The predicates that hold for a program. In a META file, each definition says which predicates it
+/// needs.
 const PREDICATES: &[&str] = &["native", "mt", "mt_posix"];
 
 /// Libraries of the OCaml distribution that are in all programs.
 const ALWAYS_THERE: &[&str] = &["bytes", "bigarray", "stdlib", "stdlib-shims"];
 
-/// What the linker needs of some packages, and of the packages that they need.
+/// Packages, with the packages that they need: the files and folders for the linker.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packages {
     /// Libraries of the OCaml distribution, for [`Program::library`](super::Program::library).
     pub libraries: Vec<String>,
     /// Folders of interfaces, and of the archives.
     pub folders: Vec<PathBuf>,
-    /// Files `.cmxa`, each after the files that it needs.
+    /// `.cmxa` files, each after the files that it needs.
     pub archives: Vec<PathBuf>,
-    /// Each package that was found, with its archives; without any, with those of the packages that
-    /// it requires, as `num`, which is another name of `num.core`.
+    /// Each found package, with its archives. A package without archives has those of the packages
+    /// that it requires, as `num`, which is another name for `num.core`.
     of_packages: Vec<(String, Vec<PathBuf>)>,
 }
 
@@ -33,7 +35,7 @@ impl Packages {
     /// Finds packages by name, in these folders, in the folders of `OCAMLPATH`, and beside OCaml.
     pub fn find(ocaml: &OCaml, names: &[String], folders: &[PathBuf]) -> Result<Packages, Error> {
         println!("cargo:rerun-if-env-changed=OCAMLPATH");
-        // Absolute, because OCaml's compiler runs in another folder.
+        // Absolute paths, because OCaml's compiler runs in another folder.
         let absolute = |folder: PathBuf| path::absolute(&folder).map_err(|e| about(&folder, e));
         let named = env::var_os("OCAMLPATH");
         let named =
@@ -43,7 +45,7 @@ impl Packages {
         places.extend(ocaml.where_path().parent().map(Path::to_path_buf)); // opam's
         places.push(ocaml.where_path().to_path_buf()); // Debian's
 
-        // Debian's, of packages whose modules are in the folder of another one
+        // Debian's, for packages whose modules are in another package's folder
         places.push(ocaml.where_path().join("METAS"));
         let mut packages = Packages::default();
         for name in names {
@@ -52,7 +54,7 @@ impl Packages {
         Ok(packages)
     }
 
-    /// The archives of a package, if it was found.
+    /// The archives of a package; `None` if it was not found.
     pub fn archives_of(&self, name: &str) -> Option<&[PathBuf]> {
         self.of_packages.iter().find(|(found, _)| found == name).map(|(_, archives)| &**archives)
     }
@@ -108,7 +110,7 @@ impl Packages {
         }
         self.of_packages[place].1 = archives;
         if !self.folders.contains(&folder) {
-            // The libraries of OCaml's and of C.
+            // The OCaml and C libraries in the folder.
             for file in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 if file.path().extension().is_some_and(|extension| extension == "a") {
                     println!("cargo:rerun-if-changed={}", file.path().display());
@@ -124,7 +126,7 @@ fn about_part(file: &Path, name: &str) -> Error {
     Error(format!("{} has no package {name}", file.display()))
 }
 
-/// A META file, or the section of a package in it.
+/// A META file, or a package's section in it.
 #[derive(Default)]
 struct Meta {
     definitions: Vec<Definition>,
@@ -134,7 +136,7 @@ struct Meta {
 /// A line `name(predicates) = "value"`, or with `+=`.
 struct Definition {
     name: String,
-    /// Each predicate, and whether it must hold.
+    /// The predicates, each with whether it must hold.
     predicates: Vec<(String, bool)>,
     is_addition: bool,
     value: String,
@@ -146,14 +148,15 @@ impl Meta {
         Some(parse_section(&mut tokens(text)?.into_iter().peekable()))
     }
 
-    /// The words of a variable: of the definition with the most predicates, and of all additions.
+    /// The words of a variable, from the definition with the most predicates and from all
+    /// additions.
     fn words(&self, name: &str) -> Vec<String> {
         let holds = |d: &&Definition| {
             let fits = |(p, wanted): &(String, bool)| PREDICATES.contains(&p.as_str()) == *wanted;
             d.name == name && d.predicates.iter().all(fits)
         };
         let fitting: Vec<&Definition> = self.definitions.iter().filter(holds).collect();
-        // If several definitions have as many predicates, the first one counts.
+        // Among definitions with equally many predicates, the first one counts.
         let plain = fitting.iter().rev().filter(|d| !d.is_addition);
         let chosen = plain.max_by_key(|d| d.predicates.len()).into_iter();
         let values = chosen.chain(fitting.iter().filter(|d| d.is_addition));
@@ -162,7 +165,7 @@ impl Meta {
         words.filter(|word| !word.is_empty()).map(String::from).collect()
     }
 
-    /// The package's folder. `around` is the folder of the file, or of the section around.
+    /// The package's folder. `around` is the folder of the file or of the enclosing section.
     fn folder(&self, ocaml: &OCaml, around: &Path) -> PathBuf {
         match self.words("directory").first() {
             Some(name) if name.starts_with(['+', '^']) => ocaml.where_path().join(&name[1..]),
@@ -211,8 +214,7 @@ fn tokens(text: &str) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Parses a section until its `)`, or a file until its end. Passes over what it does not
-/// understand.
+/// Parses a section until its `)`, or a file until its end. Skips unknown syntax.
 fn parse_section(tokens: &mut std::iter::Peekable<std::vec::IntoIter<Token>>) -> Meta {
     let mut meta = Meta::default();
     while let Some(token) = tokens.next() {

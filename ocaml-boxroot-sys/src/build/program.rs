@@ -6,43 +6,43 @@ use super::{Error, OCaml};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io, process::Command};
 
-/// An OCaml program that a Rust program contains: modules, libraries, and a runtime.
+/// An OCaml program inside a Rust program: modules, libraries, and a runtime.
 ///
-/// A program that Rust starts needs no module: `Program::new().library("threads")` is a runtime
-/// that all threads can use. All modules are linked and initialised, even if no other module uses
-/// them, and so are the modules of packages. Of OCaml's standard library, a program without
-/// packages has the modules that it uses. For plugins that use others, `flag("-linkall")` links
-/// all. On OCaml 5, `Domain` is always there, for the pools of domains of `ocaml-boxroot`.
+/// A program that Rust starts needs no modules: `Program::new().library("threads")` is a runtime
+/// that all threads can use. All modules, and the modules of all packages, are linked and
+/// initialised, even if no other module uses them. Without packages, a program only contains the
+/// modules of the standard library that it uses. For plugins that use others, `flag("-linkall")`
+/// links all. On OCaml 5, `Domain` is always linked, for the pools of domains of `ocaml-boxroot`.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
-    /// Names, and the files that they are compiled from.
+    /// The modules' names, and their source files.
     modules: Vec<(String, PathBuf)>,
     pub(super) libraries: Vec<String>,
     pub(super) flags: Vec<String>,
     packages: Vec<String>,
     package_folders: Vec<PathBuf>,
-    /// What the linker needs of the packages, which are found when the program is compiled.
+    /// The packages, which are found when the program is compiled.
     pub(super) found: Packages,
     pub(super) bound: Selection,
-    /// Packages of which all modules are bound.
+    /// Packages whose modules are all bound.
     pub(super) bound_packages: Vec<String>,
 }
 
 impl Program {
-    /// A program of nothing but a runtime.
+    /// Returns a program that is only a runtime.
     pub fn new() -> Program {
         Program::default()
     }
 
-    /// Adds the module of this source file, whose name ends in `.ml`. The path is relative to the
-    /// package. An interface (`.mli`) in the same folder is also used. Modules may be added in any
-    /// order: each is initialised after the modules that it uses.
+    /// Adds the module of this `.ml` file. The path is relative to the package. An interface
+    /// (`.mli`) in the same folder is also used. Modules may be added in any order, because each is
+    /// initialised after the modules that it uses.
     pub fn module(self, file: impl AsRef<Path>) -> Program {
         let name = file.as_ref().file_stem().unwrap_or_default().to_string_lossy().into_owned();
         self.module_named(&name, file)
     }
 
-    /// Adds a module under another name than that of its file, without `.ml`.
+    /// Adds a module with another name than that of its file. The name has no `.ml`.
     pub fn module_named(mut self, name: &str, file: impl AsRef<Path>) -> Program {
         self.modules.push((name.to_string(), file.as_ref().to_path_buf()));
         self
@@ -61,17 +61,17 @@ impl Program {
         self
     }
 
-    /// Adds an installed OCaml library, and the libraries that it needs, under the name that
-    /// `ocamlfind` and dune know it by: `yojson`, `foo.bar`. It is found by its file `META`: in the
-    /// folders of [`package_dir`](Program::package_dir), in the folders that `OCAMLPATH` names, and
-    /// beside OCaml, where opam and Debian install libraries. The C libraries that it needs are
-    /// found by the linker, as for any program, either shared (`.so`) or as archives (`.a`).
+    /// Adds an installed OCaml library, and the libraries that it needs, by its name for
+    /// `ocamlfind` and dune: `yojson`, `foo.bar`. This looks for its `META` file in the folders of
+    /// [`package_dir`](Program::package_dir), in the folders that `OCAMLPATH` names, and beside
+    /// OCaml, where opam and Debian install libraries. The linker finds the C libraries that it
+    /// needs, as for any program, either shared (`.so`) or as archives (`.a`).
     pub fn package(mut self, name: &str) -> Program {
         self.packages.push(name.to_string());
         self
     }
 
-    /// Looks for OCaml packages in this folder first. For libraries that dune builds in the same
+    /// Searches this folder first for OCaml packages. For libraries that dune builds in the same
     /// repository, the folder is `_build/install/default/lib`, after `dune build @install`. The
     /// path is relative to the Rust package.
     pub fn package_dir(mut self, folder: impl AsRef<Path>) -> Program {
@@ -85,13 +85,14 @@ impl Program {
         self
     }
 
-    /// Compiles the program, and links it into this package's targets; if the package is a library,
-    /// into all programs that use the library. (`use name_of_the_package as _;` is enough.)
+    /// Compiles the program, and links it into this package's targets. If the package is a library,
+    /// links it into all programs that use the library. (`use name_of_the_package as _;` is
+    /// enough.)
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, if its compiler makes code for another machine than the target, or if
-    /// compiling fails. The text says what to do, or what the compiler printed.
+    /// If OCaml is not found, if its compiler generates code for another machine than the target,
+    /// or if compiling fails. The text says what to do, or has the compiler's output.
     pub fn link(&self) -> Result<(), Error> {
         check_told()?;
         let ocaml = OCaml::find()?;
@@ -100,18 +101,18 @@ impl Program {
         link_archive(&object, &c_libraries, &name, WHOLE)
     }
 
-    /// Links an OCaml program that another build compiled, with its runtime, into one object file:
-    /// `ocamlopt -output-complete-obj`, or dune's `(modes object)`. Otherwise as
-    /// [`link`](Program::link).
+    /// Like [`link`](Program::link), for an OCaml program that another build has compiled, with its
+    /// runtime, to one object file: with `ocamlopt -output-complete-obj`, or dune's
+    /// `(modes object)`.
     ///
-    /// If Rust calls the program by bindings, the build script makes the bindings first, by
-    /// [`Bindings`](super::Bindings): the OCaml module that they need has to be compiled into the
-    /// object. If OCaml 4 says that it cannot find `-lpthread`, which `threads.cmxa` asks for, give
-    /// ocamlopt `-I` with the folder of the file that `cc -print-file-name=libpthread.a` prints.
+    /// If Rust calls the program through bindings, the build script must first generate them with
+    /// [`Bindings`](super::Bindings), because their OCaml module has to be compiled into the
+    /// object. If OCaml 4 cannot find `-lpthread`, which `threads.cmxa` needs, pass `-I` to
+    /// ocamlopt, with the folder of the file that `cc -print-file-name=libpthread.a` prints.
     ///
     /// # Errors
     ///
-    /// If no OCaml is found, or if there is no such file.
+    /// If OCaml or the file is not found.
     pub fn link_object(file: impl AsRef<Path>) -> Result<(), Error> {
         let file = file.as_ref();
         println!("cargo:rerun-if-changed={}", file.display());
@@ -121,14 +122,14 @@ impl Program {
         link_archive(file, &c_libraries, &name_of_program()?, WHOLE)
     }
 
-    /// As [`link`](Program::link), but only into some of the programs that this package makes:
-    /// `bins`, `tests`, `examples`, `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins`
-    /// and similar instructions. So a package can, for example, link one OCaml program into its
-    /// tests, and another one into its examples.
+    /// Like [`link`](Program::link), but only for some of this package's programs: `bins`, `tests`,
+    /// `examples`, `benches`, or `bin=NAME`, as in cargo's `rustc-link-arg-bins` and similar
+    /// instructions. For example, a package can link one OCaml program into its tests, and another
+    /// one into its examples.
     ///
     /// # Errors
     ///
-    /// As [`link`](Program::link).
+    /// Those of [`link`](Program::link).
     pub fn link_into(&self, target: &str) -> Result<(), Error> {
         if ["DEP_OCAML_BOXROOT_RUNTIME", "DEP_OCAML_BOXROOT_SHIM_RUNTIME"]
             .iter()
@@ -146,15 +147,17 @@ impl Program {
         Ok(())
     }
 
-    /// For this crate itself: an archive that is linked if nothing before it provides a runtime.
-    #[allow(dead_code)] // by the build script only
+    /// For this crate itself: makes an archive that is linked if no earlier file provides a
+    /// runtime.
+    #[allow(dead_code)] // only used by the build script
     pub(crate) fn link_if_needed(&self, ocaml: &OCaml, name: &str) -> Result<(), Error> {
         check_told()?;
         let (object, c_libraries) = self.compile(ocaml, name)?;
         link_archive(&object, &c_libraries, name, "static")
     }
 
-    /// The program and its runtime in one object file of this name, and what it needs of C.
+    /// Compiles the program and its runtime to one object file of this name. Also returns the C
+    /// libraries.
     fn compile(&self, ocaml: &OCaml, name: &str) -> Result<(PathBuf, CLibraries), Error> {
         let mut program = self.clone();
         program.found = Packages::find(ocaml, &self.packages, &self.package_folders)?;
@@ -168,8 +171,7 @@ impl Program {
     fn compile_found(&self, ocaml: &OCaml, name: &str) -> Result<(PathBuf, CLibraries), Error> {
         let ocamlopt = ocaml.ocamlopt()?;
         check_architecture(&ocamlopt)?;
-        // ocamlopt leaves its files beside the sources, so it gets copies, in a folder without old
-        // ones.
+        // ocamlopt writes its files beside the sources, so it gets copies in a new folder.
         let folder = out_dir()?.join(name);
         match fs::remove_dir_all(&folder) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -192,8 +194,8 @@ impl Program {
         let mut command = self.ocamlopt(&ocamlopt, &folder);
         command.args(["-output-complete-obj", "-noautolink", "-o"]).arg(&object);
         if !self.found.archives.is_empty() {
-            // A package's modules are all linked, even if nobody names them. OCaml's own libraries,
-            // except for the standard one, ask for this themselves.
+            // All modules of packages are linked, even if nothing uses them. OCaml's own libraries,
+            // except for the standard library, are already marked for this.
             command.arg("-linkall");
         }
         let (flags, c_libraries) = self.c_libraries(ocaml)?;
@@ -203,7 +205,7 @@ impl Program {
         Ok((object, c_libraries))
     }
 
-    /// The flags without those that are for C, and what the program needs of C.
+    /// The flags without those for C, and the C libraries that the program needs.
     fn c_libraries(&self, ocaml: &OCaml) -> Result<(Vec<String>, CLibraries), Error> {
         let mut c_libraries = CLibraries::default();
         let standard = ocaml.where_path();
@@ -231,13 +233,13 @@ impl Program {
         Ok((flags, c_libraries))
     }
 
-    /// The compiler, for this folder and with the libraries' interfaces.
+    /// The compiler command, with this folder and the libraries' interfaces.
     pub(super) fn ocamlopt(&self, ocamlopt: &[String], folder: &Path) -> Command {
         let mut command = Command::new(&ocamlopt[0]);
-        // Debian leaves out the files `.cmx` of some modules. Code that could be inlined is called
-        // then.
+        // Debian omits the `.cmx` files of some modules, so code is called instead of inlined.
         command.args(&ocamlopt[1..]).current_dir(folder).args(["-g", "-w", "-58"]);
-        // On OCaml 4, most libraries are in the standard folder; on OCaml 5 in their own.
+        // On OCaml 4, most libraries are in the standard folder; on OCaml 5 they have their own
+        // folders.
         for library in &self.libraries {
             command.args(["-I", &format!("+{library}")]);
         }
@@ -247,7 +249,7 @@ impl Program {
         command
     }
 
-    /// The sources, sorted so that each follows the sources that it uses.
+    /// The sources, each after the sources that it uses.
     fn sort(
         &self,
         ocamlopt: &[String],
@@ -299,8 +301,8 @@ impl Program {
 }
 
 /// Tells cargo to run the build script again when an interface is added beside a module without
-/// one: cargo takes a file that is not there for one that always changes, so it gets the folder. A
-/// folder with Rust code or with other folders is left out, because much else changes there.
+/// one. This names the folder, because cargo considers a missing file as always changed. A folder
+/// with Rust code or with other folders is left out, because many other changes happen there.
 fn watch_for_interfaces(module: &Path) {
     let Some(folder) = module.parent() else { return };
     let Ok(files) = fs::read_dir(folder) else { return };
@@ -312,7 +314,7 @@ fn watch_for_interfaces(module: &Path) {
     }
 }
 
-/// The module that registers what pools of domains need.
+/// The module that registers `Domain.spawn` for pools of domains.
 const DOMAINS: &str = "ocaml_boxroot_domains.ml";
 
 const TWO_RUNTIMES: &str =
@@ -349,8 +351,7 @@ pub(super) fn out_dir() -> Result<PathBuf, Error> {
     variable("OUT_DIR").map(PathBuf::from)
 }
 
-/// If the target is not the machine that builds, refuses a compiler that was found on PATH and not
-/// named by OCAMLOPT.
+/// When cross-compiling, refuses a compiler that was found on PATH and not named by OCAMLOPT.
 fn check_told() -> Result<(), Error> {
     let (host, target) = (variable("HOST")?, variable("TARGET")?);
     if host == target || env::var_os("OCAMLOPT").is_some() {
@@ -362,7 +363,7 @@ fn check_told() -> Result<(), Error> {
     )))
 }
 
-/// Refuses a compiler that makes code for another processor.
+/// Refuses a compiler that generates code for another processor.
 fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
     let architecture = answer(ocamlopt, &["-config-var", "architecture"])?;
     let rust_architecture = variable("CARGO_CFG_TARGET_ARCH")?;
@@ -385,7 +386,7 @@ fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// How a program is linked: whole, because the crates that need the runtime follow it on the
+/// A program is linked as a whole, because the crates that need the runtime come later on the
 /// linker's command line.
 const WHOLE: &str = "static:+whole-archive";
 
@@ -394,7 +395,7 @@ fn name_of_program() -> Result<String, Error> {
     Ok(format!("ocaml_program_of_{}", variable("CARGO_PKG_NAME")?.replace('-', "_")))
 }
 
-/// Links an object, as an archive of this name. `kind` is a kind of cargo's `rustc-link-lib`.
+/// Links an object as an archive of this name. `kind` is a kind of `rustc-link-lib` of cargo.
 fn link_archive(
     object: &Path,
     c_libraries: &CLibraries,
@@ -407,8 +408,8 @@ fn link_archive(
     Ok(())
 }
 
-/// The file of a library of the OCaml distribution: on OCaml 4 most are in the standard folder, on
-/// OCaml 5 in their own.
+/// The file of a library of the OCaml distribution. On OCaml 4 most are in the standard folder; on
+/// OCaml 5 they have their own folders.
 pub(super) fn library_file(standard: &Path, name: &str) -> PathBuf {
     let file = format!("{name}.cmxa");
     let own = standard.join(name).join(&file);
@@ -419,7 +420,7 @@ pub(super) fn library_file(standard: &Path, name: &str) -> PathBuf {
     }
 }
 
-/// Makes an archive of the object, and tells cargo where it is.
+/// Makes an archive of the object, and tells cargo its folder.
 fn archive(object: &Path, name: &str) -> Result<(), Error> {
     let mut compiler = cc::Build::new();
     compiler.object(object).cargo_metadata(false);
