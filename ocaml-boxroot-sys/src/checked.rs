@@ -1,7 +1,7 @@
-//! The operations on roots under the feature `debug-checks`. They are those of the C library's
+//! The operations on roots with the feature `debug-checks`. They are those of the C library's
 //! checked flavour (`vendor/src/check.c`), which this feature compiles. A handle is the address of
-//! a record, which says where the root was created and deleted. A misuse panics with a message that
-//! names these places. Roots of C code in the same program are also on record.
+//! a record, which says where the root was created and deleted. Misuse panics with a message that
+//! names these places. Roots of C code in the same program also have records.
 
 extern crate std;
 
@@ -72,11 +72,11 @@ impl Site {
         Site { file: file.as_ptr().cast(), line: caller.line(), length: file.len() as u32 }
     }
 
-    /// The file's name. Empty if only the address of the code is known, as when the program calls
-    /// C's `boxroot_create` itself, and not by the header's macro.
+    /// The file's name. Empty if only the address of the code is known, for instance if the program
+    /// calls C's `boxroot_create` directly and not through the header's macro.
     pub fn file(&self) -> &'static str {
-        // SAFETY: unless `line` is 0, `file` points to `length` bytes, or, if that is 0, to a
-        // string of C. Both are static.
+        // SAFETY: unless `line` is 0, `file` points to `length` bytes or, if `length` is 0, to a C
+        // string. Both are static.
         let name = unsafe {
             match (self.line, self.length) {
                 (0, _) => return "",
@@ -109,7 +109,7 @@ impl Eq for Site {}
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = [0; TEXT];
-        // SAFETY: the function writes at most `TEXT` bytes, and ends them with a 0.
+        // SAFETY: the function writes at most `TEXT` bytes, including a final 0.
         let text = unsafe {
             bxr_check_name(*self, text.as_mut_ptr(), TEXT);
             CStr::from_ptr(text.as_ptr())
@@ -124,13 +124,13 @@ impl fmt::Debug for Site {
     }
 }
 
-/// Panics if `check` returns false, with the description of the mistake that it has written.
+/// Panics if `check` returns false, with the description of the mistake from `check`.
 #[track_caller]
 #[inline]
 fn require(check: impl FnOnce(*mut c_char) -> bool) {
     let mut text = MaybeUninit::<[c_char; TEXT]>::uninit();
     if !check(text.as_mut_ptr().cast()) {
-        // SAFETY: C has described the mistake in at most `TEXT` bytes, which a 0 ends.
+        // SAFETY: C has described the mistake in at most `TEXT` bytes, including a final 0.
         misused(unsafe { CStr::from_ptr(text.as_ptr().cast()) })
     }
 }
@@ -141,19 +141,19 @@ fn misused(text: &CStr) -> ! {
     panic!("{}", text.to_string_lossy())
 }
 
-/// A new root that owns `init`. `None` on failure: with `errno` `EPERM` if this thread does not
-/// hold the lock or the library is not running, and `ENOMEM` if memory ran out.
+/// Creates a root that owns `init`. Returns `None` on failure, with `errno` set to `EPERM` if this
+/// thread does not hold the lock or the library is not running, or to `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
 /// `init` is a valid OCaml value. The call is not made in the finaliser of a custom block. In a
 /// hook that runs inside a collection, `init` is not a block of the minor heap. On OCaml 4, the
-/// call is not made in a thread-local destructor of a thread that `Thread.create` made: such a
-/// thread does not hold the lock, which cannot be detected.
+/// call is not made in a thread-local destructor of a `Thread.create` thread: the thread does not
+/// hold the lock there, and the library cannot detect that.
 ///
 /// # Panics
 ///
-/// If `init` is certainly no OCaml value.
+/// If `init` is certainly not an OCaml value.
 #[track_caller]
 pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
     let site = Site::caller();
@@ -163,13 +163,13 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
     made
 }
 
-/// The value that `root` owns.
+/// Returns the value that `root` owns.
 ///
 /// # Safety
 ///
 /// `root` is live and the calling thread holds the lock. The result is an unrooted value: it is
-/// valid until the garbage collector may run. In a hook that runs inside a collection, the calling
-/// domain created the root.
+/// valid until the garbage collector may run. A hook that runs inside a collection only reads roots
+/// that the calling domain created.
 ///
 /// # Panics
 ///
@@ -183,8 +183,8 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
     found
 }
 
-/// The address where `root` keeps its value, until the root is deleted or modified. Never `NULL`.
-/// Reading through it needs the lock; writing through it is not allowed.
+/// Returns the address where `root` keeps its value, until the root is deleted or modified. Never
+/// `NULL`. Reading through it needs the lock; writing through it is not allowed.
 ///
 /// # Panics
 ///
@@ -193,20 +193,19 @@ pub unsafe fn boxroot_get(root: BoxRoot) -> Value {
 pub fn boxroot_get_ref(root: BoxRoot) -> *const ValueCell {
     let site = Site::caller();
     let mut found = null();
-    // SAFETY: C looks at the first word of what the handle points to, and so recognises what is not
-    // a root.
+    // SAFETY: C reads the first word that the handle points to, which tells whether it is a root.
     require(|text| unsafe { bxr_check_get_ref(root, site, &mut found, text) });
     found
 }
 
 /// Deletes `root`: its value is no longer kept alive. Any thread may do this at any time, with or
-/// without the lock, even after the domain that created the root has ended, and after shutdown. It
-/// never fails.
+/// without the lock, even after the domain that created the root has ended, and after shutdown.
+/// Infallible.
 ///
 /// # Safety
 ///
 /// `root` is live, and neither it nor a copy of the handle is used afterwards. If the program
-/// started OCaml by `caml_startup_pooled`, the call is not made between `caml_shutdown` and
+/// started OCaml with `caml_startup_pooled`, the call is not made between `caml_shutdown` and
 /// [`boxroot_teardown`](crate::boxroot_teardown): the shutdown frees all memory of the runtime.
 ///
 /// # Panics
@@ -219,19 +218,19 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
     require(|text| unsafe { bxr_check_delete(root, site, text) });
 }
 
-/// Makes `*root` own `new_value` instead of its value. Always changes `*root`, so that uses of
-/// copies of the old handle are noticed. `false` on failure, with `errno` as for
-/// [`boxroot_create`]; the root is then intact.
+/// Replaces the value that `*root` owns by `new_value`. Always changes `*root`, so that uses of
+/// copies of the old handle are detected. Returns `false` on failure, with `errno` as for
+/// [`boxroot_create`]; then the root is intact.
 ///
 /// # Safety
 ///
 /// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle
-/// are not used afterwards. For `new_value`, and for the place of the call, as for
-/// [`boxroot_create`].
+/// are not used afterwards. The conditions of [`boxroot_create`] hold for `new_value` and for the
+/// place of the call.
 ///
 /// # Panics
 ///
-/// If `*root` is not live, or `new_value` is certainly no OCaml value.
+/// If `*root` is not live, or `new_value` is certainly not an OCaml value.
 #[track_caller]
 pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     let site = Site::caller();
@@ -245,7 +244,7 @@ pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
 /// largest number first. With the feature `debug-checks`.
 pub fn live_roots_by_site() -> Vec<(Site, usize)> {
     extern "C" fn each(sites: *mut c_void, site: Site, live: usize) {
-        // SAFETY: this is the vector below, which nothing else uses meanwhile.
+        // SAFETY: `sites` is the vector below, which nothing else uses meanwhile.
         unsafe { &mut *sites.cast::<Vec<(Site, usize)>>() }.push((site, live));
     }
     let mut sites = Vec::new();

@@ -1,6 +1,6 @@
 //! The fast paths of `boxroot/inline.h`, in Rust. The first functions take a domain's record, which
-//! a token has; those in `without_token` find the record themselves. The layouts that they rely on
-//! are asserted in `bindings.rs` and in `boxroot/inline.h`.
+//! a token has; the functions in `without_token` find the record themselves. `bindings.rs` and
+//! `boxroot/inline.h` assert the layouts that they rely on.
 
 use crate::bindings::{self, bxr_domain_head, bxr_pool_head};
 use crate::{slot, BoxRoot, Value};
@@ -9,7 +9,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 #[cfg(not(all(inlined_thread_locals, ocaml5)))]
 pub use crate::bindings::bxr_domain_reenter as reenter;
-/// Only a call of C can tell, but on OCaml 4.
+/// On OCaml 5, only a call of C can tell.
 #[cfg(not(all(inlined_thread_locals, ocaml5)))]
 #[inline(always)]
 pub unsafe fn is_on_own_stack() -> bool {
@@ -57,8 +57,8 @@ pub unsafe fn delete(domain: *mut bxr_domain_head, root: BoxRoot) {
     }
 }
 
-/// [`delete`], of which only the path for most young roots is inlined. So the functions that drop a
-/// root stay small, and compilers also inline them.
+/// Like [`delete`], but only the path for most young roots is inlined. So functions that drop a
+/// root stay small enough for compilers to inline them.
 ///
 /// # Safety
 ///
@@ -87,7 +87,7 @@ unsafe fn delete_small(domain: *mut bxr_domain_head, root: BoxRoot) {
 #[inline(always)]
 unsafe fn delete_uncounted(domain: *mut bxr_domain_head, root: BoxRoot) -> bool {
     let start = start_of(root);
-    // SAFETY: the lock is held (caller): under it the owner may free slots of its own pools.
+    // SAFETY: the lock is held (caller), so the owner may free slots of its own pools.
     unsafe {
         let uncounted = start == (*domain).uncounted;
         if uncounted {
@@ -105,10 +105,10 @@ unsafe fn delete_uncounted(domain: *mut bxr_domain_head, root: BoxRoot) -> bool 
 #[inline(always)]
 unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
     let pool = pool_at(start_of(root));
-    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may free
-    // slots of its own pools, and only its holder writes `outgoing`. On OCaml 4, without a token,
-    // threads without the lock come here with the record that has no pools, all of them at once:
-    // they only read, because no batch was begun there.
+    // SAFETY: a live root's pool is mapped. The lock is held (caller), so the owner may free slots
+    // of its own pools, and only the holder of the lock writes `outgoing`. On OCaml 4, several
+    // threads without a token and without the lock may get here at once, with the record that has
+    // no pools. They only read, because that record never begins a batch.
     unsafe {
         if is_fast_owner(domain, pool) {
             push(&mut (*pool).free, root);
@@ -137,9 +137,9 @@ unsafe fn delete_elsewhere(domain: *mut bxr_domain_head, root: BoxRoot) {
 pub unsafe fn modify(domain: *mut bxr_domain_head, root: &mut BoxRoot, value: Value) -> bool {
     let start = start_of(*root);
     let pool = pool_at(start);
-    // SAFETY: a live root's pool is mapped. The lock is held (caller): under it the owner may store
-    // any value in a young pool, and an old value or an immediate in every pool whose fast paths
-    // are open.
+    // SAFETY: a live root's pool is mapped. The lock is held (caller), so the owner may store any
+    // value in a young pool, and an old value or an immediate in every pool whose fast paths are
+    // open.
     unsafe {
         if start == (*domain).uncounted
             || is_fast_owner(domain, pool) && (!may_be_young(value) || (*pool).young)
@@ -169,10 +169,11 @@ unsafe fn may_be_young(value: Value) -> bool {
             static mut caml_minor_heaps_start: usize;
             static mut caml_minor_heaps_end: usize;
         }
-        // SAFETY: the runtime changes these variables only while all domains are stopped, and this
-        // thread's domain is not: its lock is held (caller).
+        // SAFETY: the runtime changes these variables only while all domains are stopped. This
+        // thread's domain is not stopped, because its lock is held (caller).
         let (start, end) = unsafe { (caml_minor_heaps_start, caml_minor_heaps_end) };
-        // In this order: most old values have lower addresses than the minor heaps.
+        // The lower bound comes first, because most old values have lower addresses than the minor
+        // heaps.
         start <= value as usize && (value as usize) < end
     }
     #[cfg(not(ocaml5))]
@@ -181,7 +182,7 @@ unsafe fn may_be_young(value: Value) -> bool {
     }
 }
 
-/// Puts a root's slot on a free list.
+/// Adds a root's slot to a free list.
 ///
 /// # Safety
 ///
@@ -193,13 +194,13 @@ unsafe fn push(free: &mut usize, root: BoxRoot) {
     *free = slot(root).expose_provenance() + 1;
 }
 
-/// The start of the root's pool: pools are aligned to their size.
+/// The start of the root's pool. Pools are aligned to their size.
 #[inline(always)]
 fn start_of(root: BoxRoot) -> usize {
     root.0.as_ptr().expose_provenance() & !(POOL_SIZE - 1)
 }
 
-/// The head of the pool that starts here: its offset varies with the address.
+/// The head of the pool that starts here. Its offset depends on the address.
 #[inline(always)]
 fn pool_at(start: usize) -> *mut bxr_pool_head {
     let offset = start >> bindings::BXR_HEAD_SHIFT & HEAD_OFFSETS;
@@ -219,14 +220,14 @@ unsafe fn is_fast_owner(domain: *mut bxr_domain_head, pool: *mut bxr_pool_head) 
     owner.load(Ordering::Relaxed) == domain
 }
 
-/// Called in a branch that is rarely taken: compilers put the code of that branch behind the code
-/// of the other one.
+/// Call this in an unlikely branch: compilers then put the branch's code after that of the likely
+/// branch.
 #[cold]
 #[inline]
 fn unlikely() {}
 
-/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path as
-/// the straight one.
+/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path
+/// without jumps.
 ///
 /// # Safety
 ///
@@ -250,16 +251,16 @@ unsafe fn delete_slow(root: BoxRoot) {
 
 /// The operations without a token. Each call checks whether this thread holds the lock, and then
 /// takes the fast path above. For this it reads thread-local variables of C, as C compilers do in
-/// the initial-exec model (`boxroot/lock.h`). Stable Rust cannot name such variables, so they are
-/// read by assembly.
+/// the initial-exec model (`boxroot/lock.h`). Stable Rust cannot name such variables, so assembly
+/// reads them.
 #[cfg(inlined_thread_locals)]
 mod without_token {
     use super::*;
     use core::arch::asm;
 
-    /// The value of a thread-local variable of C that is as large as a pointer. Those that are read
+    /// The value of a thread-local C variable of the size of a pointer. The variables that are read
     /// here change only in function calls. A variable's offset from the thread pointer is the same
-    /// for all threads, so that loops read it once.
+    /// for all threads, so loops read it once.
     macro_rules! thread_local_pointer {
         ($name:expr) => {{
             let offset: usize;
@@ -321,16 +322,15 @@ mod without_token {
     use to_create as to_delete;
 
     /// The record of the only domain, if this thread holds the lock and no root scan is running;
-    /// else a record that has no pools. A thread that `Thread.create` made seems to hold the lock
-    /// in its thread-local destructors, and this function believes it.
+    /// otherwise a record without pools. In the thread-local destructors of a `Thread.create`
+    /// thread, this function wrongly assumes that the thread holds the lock.
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_create() -> Option<*mut bxr_domain_head> {
         Some(thread_local_pointer!(linked!("bxr_self")))
     }
 
-    /// The record of the only domain, as for `to_create`, but on the main thread only: on other
-    /// threads, the slow paths decide.
+    /// Like `to_create`, but only on the main thread: on other threads, the slow paths decide.
     #[cfg(not(ocaml5))]
     #[inline(always)]
     fn to_delete() -> Option<*mut bxr_domain_head> {
@@ -349,8 +349,8 @@ mod without_token {
         }
         let state = thread_local_pointer!("caml_state").cast::<u8>();
         let record = thread_local_pointer!(linked!("bxr_self"));
-        // SAFETY: as in `to_create`. If the record is open to this thread, `state` is the state of
-        // its domain. OCaml has called (caller).
+        // SAFETY: as in `to_create`. If this thread may use the record, `state` is the state of its
+        // domain. OCaml called this thread's code (caller).
         unsafe {
             let its_state = AtomicPtr::from_ptr(&raw mut (*record).runtime_state);
             if its_state.load(Ordering::Relaxed) != state.cast() {
@@ -370,8 +370,8 @@ mod without_token {
     #[inline(always)]
     pub unsafe fn is_on_own_stack() -> bool {
         let state = thread_local_pointer!("caml_state").cast();
-        // SAFETY: the thread holds the lock, so this is the state of its domain; OCaml has called
-        // (caller).
+        // SAFETY: the thread holds the lock, so this is the state of its domain. OCaml called this
+        // thread's code (caller).
         unsafe { is_own_stack_of(state) }
     }
 
@@ -382,9 +382,8 @@ mod without_token {
     #[inline(always)]
     unsafe fn is_own_stack_of(state: *const u8) -> bool {
         // SAFETY: the thread runs on the domain's current stack, in a function that OCaml has
-        // called (caller). The offsets are asserted in `runtime_ocaml5.c`: a stack's third word
-        // points to its handler, whose first word is an immediate on the stack that a thread began
-        // with.
+        // called (caller). `runtime_ocaml5.c` asserts the offsets. The third word of a stack points
+        // to its handler, whose first word is an immediate for the initial stack of a thread.
         unsafe {
             let current = state.add(crate::layout::CURRENT_STACK);
             let stack = *current.cast::<*const *const Value>();
@@ -398,8 +397,8 @@ mod without_token {
     /// As for [`boxroot_create`](crate::boxroot_create).
     #[inline(always)]
     pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
-        // SAFETY: the record is open to this thread; if it is not, its current pool has no free
-        // slot, and the slow path decides. The value is valid (caller).
+        // SAFETY: if this thread may not use the record, its current pool has no free slot, so the
+        // slow path decides. The value is valid (caller).
         unsafe {
             match to_create() {
                 Some(domain) => create(domain, init),
@@ -413,8 +412,8 @@ mod without_token {
     /// As for [`boxroot_delete`](crate::boxroot_delete), of a root that is not `None`.
     #[inline(always)]
     pub unsafe fn boxroot_delete(root: BoxRoot) {
-        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path
-        // decides; the root is live, and not used again (caller).
+        // SAFETY: if this thread may not use the record, the record owns no pool, so the slow path
+        // decides. The root is live, and not used again (caller).
         unsafe {
             match to_delete() {
                 Some(domain) => delete_small(domain, root),
@@ -428,12 +427,12 @@ mod without_token {
     /// As for [`boxroot_modify`](crate::boxroot_modify).
     #[inline(always)]
     pub unsafe fn boxroot_modify(root: *mut BoxRoot, value: Value) -> bool {
-        // SAFETY: the record is open to this thread, or owns no pool, so that the slow path
-        // decides; no other thread uses the root, and the value is valid (caller).
+        // SAFETY: if this thread may not use the record, the record owns no pool, so the slow path
+        // decides. No other thread uses the root, and the value is valid (caller).
         unsafe {
             match to_delete() {
                 Some(domain) => modify(domain, &mut *root, value),
-                // `BoxRoot` and a `boxroot` that is not NULL have the same representation.
+                // `BoxRoot` is represented like a C `boxroot` that is not NULL.
                 None => bindings::boxroot_modify(root.cast(), value),
             }
         }

@@ -1,42 +1,42 @@
 //! Raw bindings to **boxroot**, an allocator of fast owning roots for OCaml values.
 //!
-//! A [`BoxRoot`] owns one OCaml value: the garbage collector treats the value as a root, and
-//! updates it when it moves, until [`boxroot_delete`]. This crate compiles the C library
-//! against the OCaml that is installed, and links it.
+//! A [`BoxRoot`] owns one OCaml value: until [`boxroot_delete`], the garbage collector keeps the
+//! value alive, and updates the root when it moves the value. This crate compiles the C library
+//! against the installed OCaml, and links it.
 //!
 //! These functions are as unsafe as C. Most programs want the crate `ocaml-boxroot`, whose
 //! `Boxroot<T>` and `DomainLock` cannot be misused.
 //!
 //! # Rules
 //!
-//! *The lock* is the lock of an OCaml domain (OCaml 5) or the runtime lock (OCaml 4), which a
-//! thread holds while it runs OCaml code or code called from OCaml outside a blocking section.
+//! *The lock* is the lock of an OCaml domain (OCaml 5) or the runtime lock (OCaml 4). A thread
+//! holds it while it runs OCaml code, or code called from OCaml outside a blocking section.
 //! Creating, reading and modifying need the lock; deleting does not. On OCaml 4, call
 //! [`boxroot_setup`] first. On failure a function changes nothing and sets `errno` to `EPERM` or
 //! `ENOMEM`; [`error_message`] says what went wrong. Nothing here raises an OCaml exception, runs
-//! the garbage collector, or blocks. No function may be called in a handler of C's signals, except
+//! the garbage collector, or blocks. Do not call any function in a C signal handler, except
 //! [`boxroot_profile_write`].
 //!
 //! # Finding OCaml
 //!
-//! The build script takes the folder that `OCAML_WHERE_PATH` names, else the folder that
-//! `$OCAMLOPT -where` prints, else the one of the first command that runs: `ocamlopt`,
-//! `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`. It must be OCaml 4.13 or later. The script
-//! runs again when one of these variables, `OPAM_SWITCH_PREFIX`, or that OCaml's headers change,
-//! but not when PATH changes. If `DOCS_RS` is set, OCaml may be missing. The script passes on, as
-//! `links` metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's folder and
-//! version (`DEP_OCAML_BOXROOT_OCAML_WHERE`, `DEP_OCAML_BOXROOT_OCAML_VERSION`).
+//! The build script uses the folder that `OCAML_WHERE_PATH` names; otherwise the folder that
+//! `$OCAMLOPT -where` prints; otherwise the folder of the first of these commands that works:
+//! `ocamlopt`, `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`. It must be OCaml 4.13 or later.
+//! The script runs again when one of these variables, `OPAM_SWITCH_PREFIX`, or the headers of this
+//! OCaml change, but not when PATH changes. If `DOCS_RS` is set, OCaml may be missing. The script
+//! exports, as `links` metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's
+//! folder and version (`DEP_OCAML_BOXROOT_OCAML_WHERE`, `DEP_OCAML_BOXROOT_OCAML_VERSION`).
 //!
 //! # Features
 //!
 //! * `bundle-boxroot` (default): compile and link the C library.
 //! * `link-ocaml-runtime-and-dummy-program`: link an OCaml runtime with an empty program.
-//! * `build`: for build scripts, `build::Program`, which compiles OCaml code, links it into a Rust
-//!   program, and makes Rust bindings to it. Uses `std`.
+//! * `build`: for build scripts. `build::Program` compiles OCaml code, links it into a Rust
+//!   program, and generates Rust bindings to it. Uses `std`.
 //! * `debug-checks`: compiles the checked flavour of the C library, which keeps a record of each
 //!   root. These mistakes panic: a double delete, a use after delete, a stale handle, a handle that
-//!   is not a root, a root for a word that is not an OCaml value, and a read without the lock. The
-//!   message names the places in the program that created and deleted the root. Uses `std`.
+//!   is not a root, a root of an invalid OCaml value, and a read without the lock. The message
+//!   names the places in the program that created and deleted the root. Uses `std`.
 
 // docs.rs shows which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg), doc(auto_cfg(hide(feature = "debug-checks"))))]
@@ -46,8 +46,8 @@ use core::cell::UnsafeCell;
 use core::ffi::{c_char, CStr};
 use core::ptr::NonNull;
 
-/// The linker's name of a function or variable of the C library: `boxroot/names.h`. (Those in
-/// `bindings.rs` are generated.)
+/// The linker's name for a function or variable of the C library; see `boxroot/names.h`. (The names
+/// in `bindings.rs` are generated.)
 #[cfg(any(inlined, feature = "debug-checks"))]
 macro_rules! linked {
     ($name:literal) => {
@@ -65,7 +65,7 @@ mod calls;
 mod checked;
 #[cfg(inlined)]
 mod fast;
-/// The places in OCaml's runtime that the crates read without a call of C; from the build script.
+/// Offsets in OCaml's data that the crates read without calling C; from the build script.
 #[doc(hidden)]
 pub mod layout {
     include!(concat!(env!("OUT_DIR"), "/layout.rs"));
@@ -87,10 +87,10 @@ pub type Value = isize;
 /// The memory where a root keeps its value. The garbage collector may change it.
 pub type ValueCell = UnsafeCell<Value>;
 
-/// A root. A plain handle, like a pointer in C: it may be copied and sent to any thread, and the
-/// root must be deleted exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is
-/// C's `NULL`. A root outlives the domain that created it: when that domain ends, another one takes
-/// its roots over.
+/// A handle to a root, like a pointer in C: it may be copied and sent to any thread, and the root
+/// must be deleted exactly once. `Option<BoxRoot>` has the size of a pointer, and `None` is C's
+/// `NULL`. A root may outlive the domain that created it: when a domain ends, another one takes
+/// over its roots.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BoxRoot(NonNull<bindings::boxroot_private>);
@@ -109,10 +109,10 @@ pub enum Status {
     Running = bindings::BOXROOT_RUNNING as isize,
     /// [`boxroot_teardown`] has run.
     ToreDown = bindings::BOXROOT_TORE_DOWN as isize,
-    /// No root can be created. On OCaml 4, the reason may be that the `Thread` module was
-    /// initialised after [`boxroot_setup`]. On any version: the process also has a different copy
-    /// of the library, which hides names of this copy; or the library was compiled for another
-    /// version of OCaml.
+    /// No root can be created. On OCaml 4, the `Thread` module may have been initialised after
+    /// [`boxroot_setup`]. On any version, the process may also have a different copy of the
+    /// library, which hides names of this copy, or the library was compiled for another version of
+    /// OCaml.
     Invalid = bindings::BOXROOT_INVALID as isize,
 }
 
@@ -125,9 +125,9 @@ fn slot(root: BoxRoot) -> *mut Value {
 
 /// Prepares the library. On OCaml 4, call it before the first root is created, and after the
 /// `Thread` module was initialised. On OCaml 5 it is harmless, because the first create does the
-/// same. `true` if the library is set up, by this call or before. `false` on failure: with `errno`
-/// `EPERM` if the lock is not held or the library was torn down or is [invalid](Status::Invalid),
-/// and `ENOMEM` if memory ran out.
+/// same. Returns `true` if the library is set up, by this call or before. Returns `false` on
+/// failure, with `errno` set to `EPERM` if the lock is not held or the library was torn down or is
+/// [invalid](Status::Invalid), or to `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
@@ -138,19 +138,18 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
     unsafe { bindings::boxroot_setup() }
 }
 
-/// Ends the use of the library: before `caml_shutdown`, with the lock, or after it. Afterwards
-/// creating and modifying fail, live roots no longer keep their values alive, and deleting them
+/// Ends the use of the library. Call this before `caml_shutdown`, with the lock, or after it. Then
+/// creating and modifying fail, and live roots no longer keep their values alive. Deleting roots
 /// remains safe on any thread.
 ///
 /// # Safety
 ///
 /// This thread holds the lock, outside of collections, or `caml_shutdown` has returned. No other
-/// domain is running, no other thread creates, reads or modifies a root meanwhile, and no thread
+/// domain is running. No other thread creates, reads or modifies a root meanwhile, and no thread
 /// reads a root afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
-    // SAFETY: no other thread uses roots other than by deleting them, and no root is read
-    // afterwards (caller).
+    // SAFETY: other threads only delete roots, and no root is read afterwards (caller).
     unsafe { bindings::boxroot_teardown() }
 }
 
@@ -210,34 +209,33 @@ pub unsafe extern "C" fn boxroot_print_stats() {
     print_stats();
 }
 
-/// Statistics. Any thread, at any time. If this thread holds a domain's lock, the counts are exact
-/// for that domain, except that deletes by other domains may be missing until their next minor
-/// collection. The counts for all other domains are those of their last major scan, or of some
-/// minor scans before the first one.
+/// Returns statistics. Any thread, at any time. If this thread holds a domain's lock, the counts
+/// are exact for that domain, except that deletes by other domains may be missing until their next
+/// minor collection. The counts for all other domains are those of their last major scan, or of a
+/// minor scan before the first one.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
-    // SAFETY: the function has no other precondition than memory for the struct, and fills all of
-    // it.
+    // SAFETY: the function only needs memory for the struct, and fills all of it.
     unsafe {
         bindings::boxroot_stats(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()
     }
 }
 
-/// Gives the memory of the calling domain's empty pools back to the system, and returns how many
-/// bytes. Empty pools that the collector may still be visiting are given back at the start of its
-/// next major cycle. Does nothing on a thread that does not hold the lock, or if that is
-/// [`Uncertain`](LockState::Uncertain). In the latter case, [`token::trim`] works.
+/// Gives the memory of the calling domain's empty pools back to the system, and returns its size in
+/// bytes. Empty pools that the collector may still be visiting are given back at the start of the
+/// next major cycle. Does nothing if the [lock state](lock_state) is `NotHeld` or `Uncertain`. In
+/// the latter case, use [`token::trim`].
 #[inline]
 pub fn boxroot_trim() -> usize {
     // SAFETY: no precondition.
     unsafe { bindings::boxroot_trim() }
 }
 
-/// From now on, one create in `rate`, chosen at random, keeps its call stack until the root is
-/// deleted. 0 turns this off. Each domain follows at its next minor collection at the latest. Any
-/// thread.
+/// From now on, one create in `rate`, chosen at random, records its call stack until the root is
+/// deleted. 0 turns this off. Each domain applies the rate at its next minor collection at the
+/// latest. Any thread.
 #[inline]
 pub fn boxroot_profile(rate: u32) {
     // SAFETY: no precondition.
@@ -246,8 +244,8 @@ pub fn boxroot_profile(rate: u32) {
 
 /// Writes the call stacks that created the live roots, with the number of roots that each created,
 /// as a heap profile that `pprof` reads. Roots younger than `age` major collections are left out.
-/// Any thread, even in a signal handler. If the result is false, `errno` is that of `write`, or
-/// `EBUSY` while another call is writing.
+/// Any thread, even in a signal handler. If the result is false, `errno` is from `write`, or is
+/// `EBUSY` if another call is writing.
 ///
 /// # Safety
 ///
@@ -259,9 +257,9 @@ pub unsafe fn boxroot_profile_write(file: core::ffi::c_int, age: u32) -> bool {
 }
 
 /// Checks the allocator's invariants for the calling domain, in time linear in the size of its
-/// pools. `NULL` if all hold, else a static message that names the broken one. Checks nothing, and
-/// returns `NULL`, on a thread that does not hold the lock, or if that is
-/// [`Uncertain`](LockState::Uncertain). For tests.
+/// pools. Returns `NULL` if all hold, otherwise a static message that names the broken one. Checks
+/// nothing and returns `NULL` if the [lock state](lock_state) is `NotHeld` or `Uncertain`. For
+/// tests.
 #[inline]
 pub fn boxroot_validate() -> *const c_char {
     // SAFETY: no precondition.
@@ -278,15 +276,14 @@ pub enum LockState {
     /// This thread's domain has ended: it holds no lock, and never will again.
     Ended,
     /// This thread holds the lock, unless it has ended and is running its thread-local destructors.
-    /// On OCaml 4, this is the answer on every thread but the main one, if the library does not
-    /// recognise OCaml's `Thread` module, or if memory was short. On OCaml 5, it is the answer on
-    /// the thread that runs finalisers for a domain that waits, and on a thread that blocks all
-    /// signals.
+    /// On OCaml 4, this is the result on every thread but the main one if the library does not
+    /// recognise OCaml's `Thread` module, or if memory was short. On OCaml 5, it is the result on a
+    /// thread that runs finalisers for a waiting domain, and on a thread that blocks all signals.
     Uncertain,
 }
 
-/// Whether this thread holds the lock. Any thread, at any time. On OCaml 4, `NotHeld` before
-/// [`boxroot_setup`].
+/// Whether this thread holds the lock. Any thread, at any time. On OCaml 4, returns `NotHeld`
+/// before [`boxroot_setup`].
 #[inline]
 pub fn lock_state() -> LockState {
     // SAFETY: no precondition.
@@ -298,7 +295,7 @@ pub fn lock_state() -> LockState {
     }
 }
 
-/// On OCaml 4, tells the library that this thread holds the lock although [`lock_state`] is
+/// On OCaml 4, tells the library that this thread holds the lock although [`lock_state`] returns
 /// `NotHeld`. This happens to a thread that was waiting for the lock while another thread set the
 /// library up. On OCaml 5, does nothing.
 ///

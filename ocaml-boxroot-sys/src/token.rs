@@ -1,12 +1,12 @@
-//! The fast paths, inlined into Rust, for callers that prove once that they hold the lock.
+//! The fast paths, inlined into Rust, for callers that check only once that they hold the lock.
 //!
 //! `boxroot_create`, `boxroot_delete` and `boxroot_modify` check on every call that this thread
-//! holds the lock, and look up its domain. [`attach`] does both once; the functions here then take
-//! the [`Domain`], and need no function call and no thread-local access in the common case. The
+//! holds the lock, and look up its domain. [`attach`] does both once. The functions here then take
+//! the [`Domain`], and in the common case need no function call and no thread-local access. The
 //! `DomainLock` of `ocaml-boxroot` contains a [`Domain`].
 //!
 //! Under `debug-checks`, and in builds without optimisation, nothing is inlined: the functions here
-//! call the functions that take no [`Domain`], with their checks.
+//! call the functions without a [`Domain`], with their checks.
 
 use crate::bindings::{self, bxr_domain_head};
 #[cfg(inlined)]
@@ -15,27 +15,26 @@ use crate::{BoxRoot, Stats, Value};
 use core::ptr::NonNull;
 
 /// A domain's allocator. It stays the same until the domain ends, and must not be used afterwards.
-/// It may be used only by a thread that holds the domain's lock.
+/// Only a thread that holds the domain's lock may use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Domain(NonNull<bxr_domain_head>);
 
-/// The allocator of this thread's domain. Sets the library up on OCaml 5. `None` on failure: with
-/// `errno` `EPERM` if this thread does not hold the lock, if the library is not running, or during
-/// a root scan; and with `ENOMEM` if memory ran out.
+/// Returns the allocator of this thread's domain. Sets the library up on OCaml 5. Returns `None` on
+/// failure, with `errno` set to `EPERM` if this thread does not hold the lock, if the library is
+/// not running, or during a root scan, or to `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
-/// On OCaml 4, the call is not made in a thread-local destructor of a thread that `Thread.create`
-/// made: such a thread does not hold the lock, which cannot be detected.
+/// On OCaml 4, the call is not made in a thread-local destructor of a `Thread.create` thread: the
+/// thread does not hold the lock there, and the library cannot detect that.
 #[inline]
 pub unsafe fn attach() -> Option<Domain> {
     // SAFETY: if the function cannot detect that the lock is not held, it is held (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }
 
-/// What [`attach`] would return, in a few instructions, for a thread that has a use already
-/// ([`uses`](crate::uses)). `None` if only [`attach`] can tell, and if OCaml runs on the stack of
-/// an effect handler.
+/// Like [`attach`], in a few instructions, for a thread that already has a [use](crate::uses).
+/// Returns `None` if only [`attach`] can tell, or if OCaml runs on the stack of an effect handler.
 ///
 /// # Safety
 ///
@@ -55,8 +54,8 @@ pub unsafe fn reenter() -> Option<Domain> {
     }
 }
 
-/// Whether OCaml runs on the stack that this thread began with, and not on that of an effect
-/// handler, as far as a few instructions tell. `false` if only a call of C can tell.
+/// Whether OCaml runs on this thread's initial stack, and not on the stack of an effect handler.
+/// Takes a few instructions, and returns `false` if only a call of C can tell.
 ///
 /// # Safety
 ///
@@ -71,8 +70,8 @@ pub unsafe fn is_on_own_stack() -> bool {
     is_on_own_stack
 }
 
-/// Functions that are inlined with the domain's record; otherwise a call of the function that finds
-/// the domain by itself.
+/// Defines functions that are inlined with the domain's record. Without inlining, they call the
+/// functions that find the domain themselves.
 macro_rules! operations {
     ($($(#[$attribute:meta])* $name:ident / $call:ident ($($argument:ident: $type:ty),+) $(-> $result:ty)?;)+) => {$(
         $(#[$attribute])*

@@ -1,9 +1,9 @@
-//! Uses of the runtime. A *use* says that a thread needs the runtime: while other threads have
-//! uses, [`forbid`] fails, so that the runtime is not shut down.
+//! Uses of the runtime. A thread with a *use* needs the runtime: while other threads have uses,
+//! [`forbid`] fails, so the runtime is not shut down.
 //!
-//! A use begins before its thread waits for the lock, and ends after the thread gave the lock up.
-//! The uses of one thread nest. There is one count of uses for each copy of the C library: a shared
-//! library (`cdylib`) may have its own copy.
+//! A use begins before its thread waits for the lock, and ends after the thread released the lock.
+//! The uses of one thread nest. Each copy of the C library counts its own uses: a shared library
+//! (`cdylib`) may have its own copy.
 
 use crate::bindings;
 
@@ -23,12 +23,11 @@ pub enum Refused {
     Ended,
     /// [`begin_to_lock`] only: the library's [`status`](crate::status) is not `Running`.
     NotRunning,
-    /// [`begin_to_lock`] only: another thread has [paused](pause) first uses. Try again after a
-    /// while.
+    /// [`begin_to_lock`] only: another thread has [paused](pause) first uses. Try again later.
     Paused,
 }
 
-/// What a function that begins uses has returned.
+/// Converts the result of a C function that begins a use.
 #[inline]
 fn begun(answer: core::ffi::c_int) -> Result<i32, Refused> {
     if answer > 0 {
@@ -50,17 +49,17 @@ fn refused(refusal: bindings::bxr_use) -> Refused {
     }
 }
 
-/// Begins a use of this thread, and returns its number: 1 for the outermost use of this thread, and
-/// one more for each use that it is nested in. Needs no lock, and never blocks.
+/// Begins a use of this thread, and returns its number: 1 for the outermost use, 2 for a use inside
+/// that one, and so on. Needs no lock, and never blocks.
 ///
 /// # Errors
 ///
-/// [`Refused::Forked`]: no use has begun.
+/// [`Refused::Forked`]; then no use has begun.
 ///
 /// # Safety
 ///
 /// Before another use begins on this thread, either this use has ended, or OCaml knows the thread,
-/// because it holds the lock or was registered: a nested use counts as a sign that OCaml knows the
+/// because it holds the lock or was registered. A nested use is taken as proof that OCaml knows the
 /// thread.
 #[inline]
 pub unsafe fn begin() -> Result<i32, Refused> {
@@ -68,11 +67,11 @@ pub unsafe fn begin() -> Result<i32, Refused> {
     begun(unsafe { bindings::bxr_use_begin() })
 }
 
-/// [`begin`], on a thread that waits for the lock next.
+/// Like [`begin`], on a thread that waits for the lock next.
 ///
 /// # Errors
 ///
-/// Each [`Refused`]: no use has begun. [`Refused::Down`] also after
+/// Any [`Refused`]; then no use has begun. [`Refused::Down`] also after
 /// [`boxroot_teardown`](crate::boxroot_teardown).
 ///
 /// # Safety
@@ -84,15 +83,15 @@ pub unsafe fn begin_to_lock() -> Result<i32, Refused> {
     begun(unsafe { bindings::bxr_use_begin_to_lock() })
 }
 
-/// Whether uses are [refused](Refused::Forked) in this process because of how it was forked. Any
-/// thread, at any time.
+/// Whether uses are [refused](Refused::Forked) in this process because of the way it was forked.
+/// Any thread, at any time.
 #[inline]
 pub fn is_forked() -> bool {
     // SAFETY: no precondition.
     unsafe { bindings::bxr_uses_forked() }
 }
 
-/// The number of this thread's innermost use; 0 if it has none. Any thread, at any time.
+/// The number of this thread's innermost use, or 0 if it has none. Any thread, at any time.
 #[inline]
 pub fn innermost() -> i32 {
     // SAFETY: no precondition.
@@ -118,20 +117,20 @@ pub unsafe fn end() {
     unsafe { bindings::bxr_use_end() }
 }
 
-/// [`boxroot_teardown`](crate::boxroot_teardown) while other domains may still use the library. No
-/// memory is freed, and existing roots stay readable.
+/// Like [`boxroot_teardown`](crate::boxroot_teardown), but other domains may still use the library.
+/// No memory is freed, and existing roots stay readable.
 ///
 /// # Safety
 ///
 /// From now on no collection ends, so roots are not scanned: this thread holds the lock of its
-/// domain, does not give it up, and does not take part in collections any more.
+/// domain, never releases it, and never takes part in a collection again.
 pub unsafe fn close() {
     // SAFETY: no collection frees or moves values of roots (caller).
     unsafe { bindings::bxr_close() }
 }
 
 /// Tells the library that the runtime is gone: no collector visits pools any more. The library
-/// gives back the memory that was kept for it, and from now on
+/// frees the memory that it kept for the collector, and from now on
 /// [`boxroot_stats`](crate::boxroot_stats) is exact on any thread.
 ///
 /// # Safety
@@ -149,32 +148,32 @@ pub fn is_gone() -> bool {
     unsafe { bindings::bxr_is_gone() }
 }
 
-/// Forbids for good that threads wait for the lock, if this thread has exactly one use, and no
-/// other thread has any. From then on, only [`begin`] begins uses, when OCaml code calls Rust; and
-/// uses may be nested in these or in this one. Never blocks.
+/// Succeeds if this thread's use is the only use in the process. From then on, [`begin_to_lock`]
+/// refuses threads that have no use yet; these can only [`begin`] one when OCaml code calls Rust.
+/// Never blocks.
 ///
 /// # Errors
 ///
-/// The number of other uses: of this thread's, if it has several; otherwise the number of other
-/// threads that have any.
+/// If this thread has several uses, the number of its others; otherwise the number of other threads
+/// with uses.
 ///
 /// # Safety
 ///
 /// This thread has a use, and shuts the runtime down if this succeeds.
 pub unsafe fn forbid() -> Result<(), usize> {
-    // SAFETY: this thread has a use, so the number of other ones is one less (caller).
+    // SAFETY: this thread has a use (caller), so the count of its uses is not 0.
     match unsafe { bindings::bxr_uses_forbid() } {
         0 => Ok(()),
         more => Err(more),
     }
 }
 
-/// While this exists, first uses of other threads are refused as [`Paused`](Refused::Paused), if
-/// these threads wait for the lock.
+/// While this exists, [`begin_to_lock`] returns [`Paused`](Refused::Paused) on threads that have no
+/// use yet.
 pub struct Pause(core::marker::PhantomData<*mut ()>);
 
-/// Pauses first uses of other threads, so that the number of uses falls, and [`forbid`] is not
-/// refused forever because threads come and go. Needs no lock, and never blocks.
+/// Pauses first uses of other threads, so that the number of uses falls, and [`forbid`] does not
+/// fail forever because threads come and go. Needs no lock, and never blocks.
 ///
 /// # Safety
 ///
