@@ -1,4 +1,4 @@
-//! `ocaml_boxroot_sys::build`, as users meet it: tests build `own_program`, and variants of it.
+//! Tests `ocaml_boxroot_sys::build` as users use it: builds `own_program`, and variants of it.
 #![cfg(unix)]
 
 use std::fs;
@@ -11,7 +11,7 @@ type Said = Result<String, String>;
 
 fn cargo(package: &Path, arguments: &[&str]) -> Said {
     // One build at a time: the builds share a folder, in which each set of features replaces the
-    // one before.
+    // previous one.
     static ONE: Mutex<()> = Mutex::new(());
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let output = Command::new(env!("CARGO"))
@@ -51,14 +51,14 @@ fn links_into_programs() {
     assert_says(&run("into-bins").unwrap(), &["the answer is 42"]);
 }
 
-/// If a feature links another runtime, the program's own one is used, and there is no error.
+/// If a feature links another runtime, the program's own runtime is used, without an error.
 #[test]
 fn another_runtime_does_no_harm() {
     assert_says(&run("two-runtimes").unwrap(), &["the answer is 42"]);
 }
 
-/// If the program's runtime is an argument for the linker (`into-bins`), two runtimes are an error.
-/// The warning and the linker's messages name the feature.
+/// If the program's runtime is a linker argument (`into-bins`), a second runtime is an error. The
+/// warning and the linker's messages name the feature.
 #[test]
 fn another_runtime_is_named() {
     let said = run("into-bins,two-runtimes").unwrap_err();
@@ -71,14 +71,13 @@ fn another_runtime_is_named() {
 #[test]
 fn a_missing_runtime_is_named() {
     let said = run("no-runtime").unwrap_err();
-    // The linker lists dozens of symbols. The advice is in the name of one of the first objects
-    // that need one.
+    // The linker lists dozens of symbols. One of the first names of objects contains the advice.
     let advice = "if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_";
     let before = said.split(advice).next().unwrap();
     assert!(before.len() < said.len() && before.matches("undefined").count() <= 5, "{said}");
 }
 
-/// A package with a build script, and without dependencies that would be compiled for the target.
+/// A package with a build script, without dependencies that are compiled for the target.
 fn package(name: &str, build_script: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_dir_all(&folder);
@@ -99,8 +98,8 @@ fn package(name: &str, build_script: &str) -> PathBuf {
     folder
 }
 
-/// A library that the build script names is linked, though nothing uses it. Of the standard
-/// library, only what is used.
+/// A library that the build script names is linked as a whole, although nothing uses it. Of the
+/// standard library, only used modules are linked.
 #[test]
 fn what_is_named_and_what_is_used() {
     let script = r#"
@@ -125,12 +124,12 @@ fn code_for_another_machine() {
         "x86_64" => ("aarch64-unknown-linux-gnu", "x86_64-unknown-linux-musl"),
         _ => return,
     };
-    // A compiler that OCAMLOPT names is accepted if it makes code for the target's architecture.
+    // A compiler that OCAMLOPT names is accepted if it generates code for the target's
+    // architecture.
     let package_of_none = package("another_machine", "Program::new().link()");
     let said = cargo(&package_of_none, &["check", "--target", other]).unwrap_err();
     assert_says(&said, &["this build is for", other, "Set OCAMLOPT"]);
-    // One that was only found on PATH is not accepted: the target's C library may be a different
-    // one.
+    // A compiler from PATH is not accepted, because the target's C library may be a different one.
     let forget = "std::env::remove_var(\"OCAMLOPT\");\nProgram::new().link()";
     let package_of_none = package("another_c_library", forget);
     let said = cargo(&package_of_none, &["check", "--target", same]).unwrap_err();
@@ -143,7 +142,7 @@ fn ocaml_code_with_an_error() {
     fs::write(folder.join("wrong.ml"), "let wrong : int = \"a string\"\n").unwrap();
     let said = cargo(&folder, &["build"]).unwrap_err();
     assert_says(&said, &["File \"wrong.ml\", line 1", "ocamlopt"]);
-    // The corrected file compiles, and is compiled again whenever it changes; OCaml's warnings are
+    // The corrected file compiles, and compiles again whenever it changes. OCaml's warnings are
     // shown.
     for warning in ["unused variable first", "unused variable second"] {
         let name = warning.rsplit(' ').next().unwrap();

@@ -1,5 +1,5 @@
-//! Which OCaml the build script finds, and what it depends on: tests build this crate in different
-//! environments.
+//! Tests which OCaml the build script finds, and when cargo runs the script again: builds this
+//! crate in different environments.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -39,7 +39,7 @@ impl Build {
         }
     }
 
-    /// Cargo's last message about this crate with this `reason`: a line of JSON.
+    /// Cargo's last message about this crate with this `reason`, as a line of JSON.
     fn message(&self, reason: &str) -> &str {
         let is_wanted = |line: &&str| {
             line.contains(&format!("\"reason\":\"{reason}\""))
@@ -65,7 +65,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// The folder of builds whose tests do not depend on what an earlier build left there.
+/// The folder for tests that do not depend on the files of earlier builds.
 fn shared() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("shared")
 }
@@ -80,7 +80,7 @@ fn where_path() -> PathBuf {
     String::from_utf8(output.stdout).unwrap().trim().into()
 }
 
-/// PATH, with commands in front of it that fail, and leave a file `was_run` in `folder`.
+/// PATH, preceded by commands that fail and leave a file `was_run` in `folder`.
 fn path_with_broken_commands(folder: &Path) -> PathBuf {
     for command in ["ocamlopt", "ocamlfind", "opam"] {
         let file = folder.join(command);
@@ -160,8 +160,8 @@ fn too_old() {
     assert!(build.output.contains("4.13 or later"), "{}", build.output);
 }
 
-/// Build tools change PATH in each of their sandboxes, so a change of PATH causes no new build. A
-/// change of a variable that names an OCaml, or of the OCaml itself, does.
+/// A change of PATH causes no new build, because build tools change PATH for each sandbox. A change
+/// of a variable that names OCaml, or of OCaml itself, causes one.
 #[test]
 fn what_makes_it_compile_again() {
     let folder = folder("what_makes_it_compile_again");

@@ -1,4 +1,4 @@
-//! Traits that generated types derive, and attributes that the build script gives them.
+//! Traits that generated types derive, and attributes from the build script.
 
 use super::support::*;
 
@@ -20,7 +20,7 @@ const TYPES: &str = "
     exception Refused of { by : string; size : size }
     exception Costly of price";
 
-/// A type whose parts have `Eq` and `Hash` has them, in Rust as here.
+/// A type implements `Eq` and `Hash` if its parts do, both in the bindings and in Rust.
 #[test]
 fn traits_by_default() {
     let modules = Modules::new("traits_by_default", &[("x.ml", TYPES)]);
@@ -45,7 +45,7 @@ fn traits_by_default() {
         &derives(all, "struct Refused"),
         &derives("Clone, Debug, PartialEq", "struct Costly"),
     ]);
-    // Whether the build script's own type has them is not known.
+    // The generator does not know whether the user's own type implements them.
     let user = "#[derive(Clone, Debug, PartialEq, Eq, Hash)] pub enum Size { Small, Large }
                 ocaml_boxroot::include_bindings!();";
     let with = "module x with x.size crate::Size";
@@ -78,7 +78,7 @@ fn traits_that_are_asked_for() {
         "#[derive(Clone, Debug, PartialEq, Copy, PartialOrd)] pub struct Price",
         "#[derive(Clone, Debug, Eq, Hash, PartialEq, ::core::cmp::PartialOrd)] pub struct Refused",
     ]);
-    // The generator names the part that prevents it, if it knows.
+    // The generator names the part that prevents the derive, if it knows that part.
     for (words, part, what) in [
         ("derive x.price Eq", "x.price.price", "a float"),
         ("derive x.priced std::hash::Hash", "x.priced.at", "`x.price`, which does not derive it"),
@@ -107,7 +107,7 @@ fn traits_that_are_asked_for() {
     }
     let skipped = "derive x.holder serde::Serialize attribute x.holder.counter #[serde(skip)]";
     modules.try_bind(&format!("module x {skipped}")).unwrap();
-    // For others, rustc's message names the trait, the type and the field.
+    // In other cases, rustc's message names the trait, the type and the field.
     for (words, parts) in [
         ("derive x.order serde::Serialize", &["derive(", "serde::Serialize", "E0433"][..]),
         ("derive x.size Ord", &["`Size`", "PartialOrd", "Ord"]),
@@ -120,8 +120,7 @@ fn traits_that_are_asked_for() {
     }
 }
 
-/// A derive macro of another crate sees the attributes that the build script gives to types and
-/// their parts.
+/// A derive macro of another crate sees the build script's attributes on types and their parts.
 #[test]
 fn traits_of_other_crates() {
     let modules = Modules::new("traits_of_other_crates", &[("x.ml", TYPES)]);

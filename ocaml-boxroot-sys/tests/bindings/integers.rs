@@ -1,4 +1,4 @@
-//! Rust's types of OCaml's `int`, which the build script chooses.
+//! The Rust types that the build script chooses for OCaml's `int`.
 
 use super::support::*;
 use std::fs;
@@ -51,7 +51,7 @@ fn ints_by_choice() {
         "-> OCamlInt as i64;",
         "fn bare = \"x_bare\" \"x_bare_bytecode\" (arg0: @bare OCamlInt as isize) -> @bare OCamlInt as isize;",
     ]);
-    // The longest path wins, in any order; of equal ones, the last.
+    // The longest path wins, in any order. Among equal paths, the last one wins.
     let words = "int_as x.order.sizes u128 int_as X.order u8 int_as X.size.Custom.grams i8 int_as x.size u32
         int_as x.size.pair.1 i128 int_as x.limit u8 int_as x.limit u64 int_as x.reserve u16
         int_as x.reserve.lock_ i32 int_as x.inner.twice.result usize int_as x.missing.1 u32
@@ -90,7 +90,7 @@ fn ints_by_choice() {
     }
 }
 
-/// A number that does not fit is an error with its place.
+/// A number that does not fit is an error, which names the place.
 #[test]
 fn a_program_with_integers_by_choice() {
     let files = [

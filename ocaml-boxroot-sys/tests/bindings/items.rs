@@ -3,8 +3,8 @@
 use super::support::*;
 use std::fs;
 
-/// Documentation may be anything: only names get into the code, where other text could become an
-/// argument with a type.
+/// Documentation may contain anything: only names of arguments get into the code, because other
+/// text could become an argument with a type.
 #[test]
 fn names_of_arguments_in_documentation() {
     let provider = "pub struct P;
@@ -57,7 +57,7 @@ fn names_of_arguments_in_documentation() {
     ]);
 }
 
-/// rustdoc would compile it as Rust.
+/// Without a mark, rustdoc would compile the code as Rust.
 #[test]
 fn code_in_documentation() {
     let bindings = bind(
@@ -70,7 +70,7 @@ fn code_in_documentation() {
     ]);
 }
 
-/// OCaml's compiler accepts both; rustc, neither.
+/// OCaml's compiler accepts both, and rustc accepts neither.
 #[test]
 fn documentation_that_is_not_unicode_or_turns_the_direction_of_text() {
     let bindings = bind(
@@ -135,7 +135,7 @@ fn functions() {
          }",
         "pub fn describe(note: Option<OCamlString> as Option<String>, lock_: OCamlInt, type_: bool, (): (), \
          f: Function<(), OCamlInt>) -> () as ()",
-        // One argument, though `callback` is a function's type.
+        // One argument, although `callback` is a function type.
         "pub fn later(arg0: OCamlInt) -> Function<(OCamlInt,), OCamlString> as Boxroot<Function<(OCamlInt,), OCamlString>> =",
         "pub fn callback -> Function<(OCamlInt,), OCamlString> as Boxroot<Function<(OCamlInt,), OCamlString>> =",
         "pub fn pi -> OCamlFloat as f64 =",
@@ -158,8 +158,8 @@ fn functions() {
     assert_says(&bindings.glue, &[&format!("Callback.register \"X.reserve#{}\"", bindings.digest)]);
 }
 
-/// A primitive may give a function that it returns another type, no matter whether labels make the
-/// function's arguments those of the binding.
+/// A primitive may return a function under another type, whether or not labels turn the function's
+/// arguments into arguments of the binding.
 #[test]
 fn primitives_that_return_functions() {
     bind(
@@ -189,7 +189,7 @@ fn exceptions() {
          exception Any : 'a -> exn",
     )
     .has(&[
-        // The type has the name Error already.
+        // The type already has the name `Error`.
         "pub struct ErrorException(pub Error);",
         "bound_exception! { ErrorException (0 a0: OCamlError) = \"X.Error#DIGEST\" }",
         "#[derive(Clone, Debug, Eq, Hash, PartialEq)] pub struct OutOfStock(pub String, pub isize);",
@@ -227,8 +227,8 @@ fn rustc_says_why_an_item_is_left_out() {
         .unwrap();
 }
 
-/// Rust provides the symbols that begin with the module's name, in any module that is bound; not
-/// those of C libraries.
+/// Rust provides the symbols that begin with the module's name, in all bound modules, but not those
+/// of C libraries.
 #[test]
 fn externals() {
     let provider = "
@@ -329,7 +329,7 @@ fn externals() {
     assert_says(&bindings.said, &["cargo:warning=", "x_secret"]);
 }
 
-/// Rust gets roots of the arguments that it asks for.
+/// Rust gets roots of the arguments that the build script names.
 #[test]
 fn arguments_that_stay_roots() {
     let modules = Modules::new(
@@ -368,8 +368,8 @@ fn arguments_that_stay_roots() {
     assert_says(&said, &["no argument of an external", "`x.audit.ordre`", "x.audit.order"]);
 }
 
-/// Another build may compile such a module again when the bindings are made already, and its
-/// interface may be the same then.
+/// Another build may compile such a module again after the bindings were generated, perhaps with
+/// the same interface.
 #[test]
 fn externals_of_modules_that_are_not_bound() {
     let modules = Modules::new(
@@ -389,7 +389,7 @@ fn externals_of_modules_that_are_not_bound() {
     assert_says(&rust, &["fn log = \"x_log\" (arg0: OCamlString as String)"]);
 }
 
-/// Rustc would only say that there is no trait `Externals`.
+/// Without a warning, rustc would only say that there is no trait `Externals`.
 #[test]
 fn an_external_whose_symbol_is_mistyped() {
     let text = "external audit : int -> unit = \"ordres_audit\"
@@ -402,7 +402,7 @@ fn an_external_whose_symbol_is_mistyped() {
     assert!(!bindings.said.contains("unix_other") && !bindings.said.contains("caml_ml"));
 }
 
-/// One symbol of two types would let either be taken for the other.
+/// A symbol with two types would allow values of one type to be taken for the other.
 #[test]
 fn an_external_of_two_types() {
     let modules = Modules::new(
@@ -418,7 +418,7 @@ fn an_external_of_two_types() {
     );
 }
 
-/// A Rust type implements an abstract type of OCaml, if OCaml has no definition of it.
+/// A Rust type implements an abstract OCaml type if OCaml has no definition of it.
 #[test]
 fn types_that_rust_implements() {
     let ml = "type handle external make : string -> handle = \"x_make\"
@@ -456,7 +456,8 @@ fn types_that_rust_implements() {
         let said = modules.try_bind(&format!("module x with x.{ocaml} crate::Handle")).unwrap_err();
         assert_says(&said, &["`with`", "crate::Handle", &format!("X.{ocaml}"), reason]);
     }
-    // Two types of OCaml may not be one in Rust, under any name; and OCaml uses it on any thread.
+    // Two OCaml types must not be the same Rust type, under any name. Also, OCaml may use the Rust
+    // type on any thread.
     for (other, message) in
         [("Same", "conflicting implementations"), ("Other", "cannot be shared between threads")]
     {
@@ -526,7 +527,7 @@ fn names_of_externals() {
     modules.bind_in(&format!("module x {renamed}"), provider);
 }
 
-/// If another build compiles the program, some files may be those of an older compiler.
+/// If another build compiles the program, some files may come from an older compiler.
 #[test]
 fn a_module_beside_files_of_another_compiler() {
     let modules =
@@ -535,7 +536,7 @@ fn a_module_beside_files_of_another_compiler() {
     modules.bind("module x").has(&["pub fn x("]);
 }
 
-/// Each symbol is one function, even if one is for bytecode.
+/// Two functions cannot have the same symbol, even if one is for bytecode.
 #[test]
 fn externals_with_one_symbol() {
     let six = "int -> int -> int -> int -> int -> int -> int";
@@ -583,8 +584,8 @@ fn modules() {
         "pub mod deep { use ::ocaml_boxroot::{Boxroot}; // val up : X.Archive.t",
         "pub fn up -> super::OCamlT as Boxroot<super::OCamlT> =",
         "pub mod m { use ::ocaml_boxroot::{Boxroot, OCamlInt}; // type t = { s : int; }",
-        // A type of a module that is not bound is declared once, in a bound module that gives it a
-        // name.
+        // If a module is not bound, its types are declared once, in a bound module that gives them
+        // names.
         "pub enum Again { A, B(Other), }",
         "pub use self::OCamlAgain as OCamlT; pub use self::Again as T;",
         "pub use super::ocaml_types::other::OCamlHidden;",
@@ -600,7 +601,7 @@ fn modules() {
     both.lacks(&["pub enum Again"]);
 }
 
-/// Maps and sets whose keys are of a predefined type are those that Rust reads.
+/// Rust can only read maps and sets whose keys have a predefined type.
 #[test]
 fn maps_and_sets() {
     bind(
@@ -618,7 +619,7 @@ fn maps_and_sets() {
         "pub fn words(x: OCamlT) -> OCamlMap<OCamlString, OCamlInt> as Boxroot<OCamlMap<OCamlString, OCamlInt>> = ",
         "pub fn first<A>(map: OCamlMap<OCamlNativeint, A>)",
         "pub type OCamlT<A> = OCamlMap<OCamlString, A>;",
-        // The function that compares these keys is not known.
+        // The comparison function of these keys is unknown.
         "pub fn own(own: self::own::OCamlT<OCamlInt>) -> self::own::OCamlT<OCamlInt>",
     ]);
 }
@@ -665,7 +666,7 @@ fn a_value_without_a_path() {
     ]);
 }
 
-/// Other names of modules: of the same file, of another one that is bound, and of one that is not.
+/// Aliases of modules: of the same file, of another bound file, and of a file that is not bound.
 #[test]
 fn other_names_of_modules() {
     let modules = Modules::new(
@@ -694,7 +695,7 @@ fn other_names_of_modules() {
     ]);
 }
 
-/// Functions of thousands of items need more stack in OCaml's compiler than there may be.
+/// A function with thousands of items may overflow the stack of OCaml's compiler.
 #[test]
 fn many_items() {
     let text: String = (0..450).map(|i| format!("let f{i} x = x + {i}\n")).collect();
@@ -703,7 +704,7 @@ fn many_items() {
     assert!(!bindings.glue.contains("part_4"));
 }
 
-/// All names of OCaml mean the same in Rust.
+/// All names of OCaml have the same meaning in Rust.
 #[test]
 fn names() {
     bind(
@@ -736,7 +737,7 @@ fn names() {
     ]);
 }
 
-/// OCaml's keywords are names as `\#let`, from 5.2 on.
+/// Since 5.2, OCaml's keywords can be names: `\#let`.
 #[test]
 fn keywords_as_names() {
     if is_before((5, 2)) {
@@ -755,7 +756,7 @@ fn keywords_as_names() {
     ]);
 }
 
-/// A module may be called as a keyword of Rust.
+/// A module may have the name of a Rust keyword.
 #[test]
 fn a_module_called_type() {
     let bindings =
@@ -763,7 +764,7 @@ fn a_module_called_type() {
     bindings.has(&["pub mod r#type {", "\"boxroot_abi_type_DIGEST\""]);
 }
 
-/// Names have letters that are not ASCII from OCaml 5.3 on. C has none of them.
+/// Since OCaml 5.3, names may have letters that are not ASCII, which C does not allow.
 #[test]
 fn names_that_are_not_ascii() {
     if is_before((5, 3)) {
@@ -849,7 +850,7 @@ fn names_that_clash() {
         let said = modules.try_bind(&format!("module x rename {item} {name}")).unwrap_err();
         assert_says(&said, &["`rename`", item, &format!("`{name}`"), "Modules keep their names"]);
     }
-    // Names of crates, and of modules that the bindings have.
+    // Modules with the names of crates, and of modules in the bindings.
     let files = [
         ("std.ml", "external audit : int -> unit = \"std_audit\""),
         ("core.ml", "let x = 1"),
@@ -878,7 +879,8 @@ fn names_that_clash() {
             "// `order_line_` in Rust: `order_line` is module Order_line",
             "pub mod re__ {",
         ]);
-    // Names of types of modules that are not bound give way, because no code writes them.
+    // The types of modules that are not bound get other names, because no user code writes these
+    // names.
     let files = [
         ("foo_bar.ml", "type t type a_b type aB"),
         ("fooBar.ml", "type t"),
@@ -890,7 +892,7 @@ fn names_that_clash() {
         "// type Foo_bar.t ::ocaml_boxroot::bound_type! { pub abstract OCamlT }",
         "ab: super::ocaml_types::foo_bar::OCamlAB, ab_: super::ocaml_types::foo_bar::OCamlAB_)",
     ]);
-    // The name that the generator makes for a root gives way.
+    // In a clash, the function that returns a root gets another name.
     bind("clash_of_root", "let f = 1 let f_root = \"\"").has(&[
         "fn f ->",
         "fn f_root_ ->",
@@ -931,7 +933,7 @@ fn selections() {
     assert_says(&nothing.try_bind("module y").unwrap_err(), &["no module Y. There are none."]);
 }
 
-/// Three optional arguments and more are a struct, which is the last argument.
+/// Three or more optional arguments become a struct, which is the last argument.
 #[test]
 fn many_optional_arguments() {
     let modules = Modules::new(
@@ -988,7 +990,7 @@ fn many_optional_arguments() {
         "mod flat_f { use super::*; ::ocaml_boxroot::ocaml_functions! { generated
             pub fn f(a: Option<super::super::OCamlMode> as Option<super::super::Mode>,",
     ]);
-    // They are unsafe to call, or their types have parameters.
+    // Functions that are unsafe to call, or whose types have parameters.
     let bindings = modules.bind("module x");
     bindings.has(&["pub unsafe fn unsafe_many(a: Option<OCamlInt> as Option<isize>,"]);
     bindings.lacks(&["UnsafeManyOptions", "GenericOptions", "TwoOptions"]);

@@ -1,5 +1,5 @@
-//! Bindings that the build helper makes: what is generated for which OCaml code. OCaml and rustc
-//! compile all that is generated.
+//! Tests which bindings the build helper generates for OCaml code. OCaml and rustc compile all
+//! generated code.
 #![cfg(unix)]
 
 mod attributes;

@@ -1,7 +1,6 @@
-//! Mistakes of users, tried on purpose: each is a small change of one project, on the Rust or on
-//! the OCaml side, and an error of rustc, ocamlopt or the linker. A row says which words the user
-//! sees. The same mistakes with declarations that are written by hand are in
-//! `tests/safe/mistakes.rs`.
+//! Tests of user mistakes. Each is a small change of one project, in its Rust or OCaml code, and
+//! must cause an error of rustc, ocamlopt or the linker. Each row has the expected words of the
+//! error. `tests/safe/mistakes.rs` has the same mistakes with declarations by hand.
 
 use super::support::*;
 use std::fs;
@@ -48,7 +47,7 @@ external rate : string -> float = "orders_rate"
 
 const BOUND: &str = "module orders with orders.supplier crate::Supplier";
 
-/// Says the type of everything that it gets from OCaml.
+/// Declares the type of everything that it gets from OCaml.
 const PROGRAM: &str = r#"#![forbid(unsafe_code)]
 use ocaml_boxroot::*;
 use orders::*;
@@ -133,7 +132,7 @@ pub fn program(lock: &mut DomainLock) -> Answer<()> {
 /// A mistake: its name, the right text of the project, the wrong one, and the error.
 type Mistake = (&'static str, &'static str, &'static str, &'static [&'static str]);
 
-/// In Rust; the error is rustc's. A mistake is a line.
+/// Mistakes in Rust; the error is rustc's. Each mistake is one line.
 #[rustfmt::skip]
 const IN_RUST: &[Mistake] = &[
     // Records and variants.
@@ -164,7 +163,7 @@ const IN_RUST: &[Mistake] = &[
     ("a Rust type for an abstract type", "let stock: Boxroot<OCamlStock>", "let stock: Stock", &["cannot find type `Stock`"]),
     ("a Rust type for a GADT", "let number: Boxroot<OCamlExpr<OCamlInt>>", "let number: Expr<isize>", &["cannot find type `Expr`"]),
     ("another index of a GADT", "let number: Boxroot<OCamlInt>", "let number: Boxroot<OCamlString>", &["expected `Boxroot<OCamlString>`, found `Boxroot<OCamlInt>`"]),
-    // A Rust type of the user's, by `with`.
+    // A user's Rust type, from `with`.
     ("a field of the user's type forgotten", "pub town: String, pub since: isize", "pub since: isize", &["no field", "`town`"]),
     ("a field of the user's type too many", "pub since: isize", "pub since: isize, pub street: String", &["missing", "`street`"]),
     ("a field of the user's type misspelled", "pub town: String", "pub twon: String", &["`town`"]),
@@ -190,7 +189,7 @@ const IN_RUST: &[Mistake] = &[
     ("a callback of another argument", "Function::<(OCamlOrder,), OCamlInt>", "Function::<(OCamlPoint,), OCamlInt>", &["OCamlPoint"]),
     ("a callback of another number of arguments", "Function::<(OCamlOrder,), OCamlInt>::from_rust(lock, |lock, order|", "Function::<(OCamlOrder, OCamlInt), OCamlInt>::from_rust(lock, |lock, order, _|", &["Function<(OCamlOrder,), OCamlInt>"]),
     ("a callback of another result", "Ok(order.price as isize)", "Ok(order.price)", &["cannot convert `f64` to the OCaml type `OCamlInt`"]),
-    // Results, and what is read.
+    // Results, and fields.
     ("the result of another type", "let _: isize = left;", "let _: String = left;", &["expected `String`, found `isize`"]),
     ("the option of a result forgotten", "let supplier: Option<Supplier>", "let supplier: Supplier", &["expected `Supplier`, found `Option<Supplier>`"]),
     ("the error of a call forgotten", "let _: isize = limit(lock)?;", "let _: isize = limit(lock);", &["expected `isize`, found `Result<isize, CallError>`"]),
@@ -218,8 +217,8 @@ const IN_RUST: &[Mistake] = &[
     ("a type that does not provide the externals", "include_bindings!(orders: crate::Provider)", "include_bindings!(orders: crate::Supplier)", &["`Externals` is not implemented for `Supplier`"]),
 ];
 
-/// In OCaml, while the Rust code stays as it was. With new bindings, the error is rustc's. With the
-/// old bindings, there are an error of OCaml's compiler and one of the linker.
+/// Mistakes in OCaml, with unchanged Rust code. With new bindings, the error is rustc's. With the
+/// old bindings, OCaml's compiler and the linker each report an error.
 #[rustfmt::skip]
 const IN_OCAML: &[Mistake] = &[
     // Records and variants.
@@ -289,7 +288,7 @@ const IN_OCAML: &[Mistake] = &[
     ("a symbol that is not the module's", "\"orders_rate\"", "\"order_rate\"", &["method `rate` is not a member"]),
 ];
 
-/// Changes of OCaml after which the Rust code is right as it is, with new bindings. With the old
+/// Changes in OCaml after which the unchanged Rust code is correct with new bindings. With the old
 /// bindings, there are errors as above.
 const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
     (
@@ -304,21 +303,20 @@ const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
     ("a value becomes a function of unit", "val limit : int", "val limit : unit -> int"),
 ];
 
-/// Changes after which OCaml's compiler accepts the old bindings. The linker then misses the symbol
-/// that the new bindings would provide.
+/// Changes after which OCaml's compiler still accepts the old bindings. The linker then does not
+/// find the symbol of the new bindings.
 const STILL_TRUE: &[&str] = &["an abstract type is a record", "a symbol that is not the module's"];
 
-/// Mistakes that neither compiler notices, because the types are right. Two more that are not tried
-/// here: values of one type that are swapped in Rust, and a function that does something else than
-/// before. Labels are only names of arguments in Rust. With the old bindings, there are errors as
-/// above.
+/// Mistakes that neither compiler notices, because the types are right. (Two more kinds are not
+/// tested: swapping values of one type in Rust, and changing a function's behaviour.) Labels are
+/// only names of arguments in Rust. With the old bindings, there are errors as above.
 const NOT_NOTICED: &[(&str, &str, &str)] = &[(
     "two labelled arguments of one type change places",
     "left:int -> right:int",
     "right:int -> left:int",
 )];
 
-/// Calls `f` with each row, on some threads at once, and fails with the messages of all rows.
+/// Calls `f` with each row, on several threads at once, and fails with the messages of all rows.
 #[track_caller]
 fn for_each<T: Sync>(rows: &[T], f: impl Fn(usize, &T) -> Result<(), String> + Sync) {
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
@@ -338,7 +336,7 @@ fn for_each<T: Sync>(rows: &[T], f: impl Fn(usize, &T) -> Result<(), String> + S
     assert!(wrong.is_empty(), "{} rows:\n\n{}", wrong.len(), wrong.join("\n\n"));
 }
 
-/// The text with the change, which is one.
+/// The text with the change, which must occur once.
 fn changed(text: &str, name: &str, before: &str, after: &str) -> Result<String, String> {
     match text.matches(before).count() {
         1 => Ok(text.replacen(before, after, 1)),
@@ -346,12 +344,12 @@ fn changed(text: &str, name: &str, before: &str, after: &str) -> Result<String, 
     }
 }
 
-/// `Ok` if there is an error that says these words.
+/// `Ok` if there is an error with these words.
 fn is_error(name: &str, said: Said, words: &[&str]) -> Result<(), String> {
     match said {
         Ok(said) => Err(format!("{name}: not noticed\n{said}")),
         Err(said) => {
-            // Not each version of rustc writes the paths.
+            // Not every version of rustc writes the paths.
             let said = ["orders::", "ocaml_boxroot::", "std::option::"]
                 .iter()
                 .fold(said, |said, path| said.replace(path, ""));
@@ -427,20 +425,20 @@ fn what_is_stale_does_not_link() {
     modules.compile("x.ml", &before.replace("price : float", "price : int")).unwrap();
     let new = modules.bind_in("module x", program);
     assert_ne!(new.digest, old.digest);
-    // Rust's object is old: the linker.
+    // Rust's object is old: an error of the linker.
     assert_says(&link("glue.cmx").unwrap_err(), &[&format!("boxroot_abi_x_{}", new.digest)]);
-    // OCaml's is: ocamlopt.
+    // OCaml's object is old: an error of ocamlopt.
     assert_says(&link("old_glue.cmx").unwrap_err(), &["inconsistent assumptions", "X"]);
 }
 
-/// A program of these files and of libprogram.a, which Rust made.
+/// Links these files and `libprogram.a`, which Rust made.
 fn link(modules: &Modules, files: &[&str]) -> Said {
     let mut ocamlopt = ocamlopt();
     ocamlopt.args(files).args(["libprogram.a", "-cclib", "-lpthread -ldl -lm", "-o", "program"]);
     said(ocamlopt.current_dir(&modules.0).output().unwrap())
 }
 
-/// Without a call of `register`, OCaml does not link the module that compares the interfaces.
+/// If `register` is never called, OCaml does not link the module that compares the interfaces.
 #[test]
 fn register_is_forgotten() {
     let text = "external audit : string -> unit = \"x_audit\"";
@@ -458,7 +456,7 @@ fn register_is_forgotten() {
     modules.bind_in("module x", program);
     modules.rustc("program.rs", program, &["--crate-type", "staticlib"]).unwrap();
     let main = "let () = try X.audit \"it\" with Failure text -> print_endline text";
-    // As a library's module, which is linked if something refers to it.
+    // Now in a library, whose modules are linked if something refers to them.
     let mut library = ocamlopt();
     library.args(["-a", "glue.cmx", "-o", "glue.cmxa"]).current_dir(&modules.0);
     said(library.output().unwrap()).unwrap();
@@ -472,7 +470,7 @@ fn register_is_forgotten() {
     assert_eq!(run(&format!("let () = Glue.register ()\n{main}")), "Rust has it\n");
 }
 
-/// The macros of bindings are safe because the build helper wrote their arguments.
+/// The macros for bindings are safe because the build helper wrote their arguments.
 #[test]
 fn bindings_in_another_file() {
     let text = "exception E of int external f : int -> int = \"x_f\" let g x = x + 1 let v = 1";
@@ -486,7 +484,7 @@ fn bindings_in_another_file() {
              }}"
         )
     };
-    // Rustc may write paths in another way.
+    // rustc may write paths in another way.
     let included = program("ocaml_boxroot::include_bindings!(x: crate::Provider);");
     let above = modules.0.parent().unwrap().parent().unwrap().display();
     let remap = format!("--remap-path-prefix={above}=elsewhere");

@@ -1,5 +1,4 @@
-//! Whole programs: OCaml checks the generator's understanding, libraries are found, and build
-//! scripts are run.
+//! Whole programs: tests of libraries, and of build scripts. OCaml checks the generator's output.
 
 use super::support::*;
 use std::collections::HashSet;
@@ -59,8 +58,8 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     ]);
 }
 
-/// OCaml code of a dune library says `Bar` for its file `Foo__Bar`. A module of this name in
-/// another library is another module.
+/// OCaml code in a dune library calls its file `Foo__Bar` `Bar`. Another library may have another
+/// module with this name.
 #[test]
 fn libraries_of_dune_with_modules_of_one_name() {
     let modules = Modules::new("libraries_of_dune_with_modules_of_one_name", &[]);
@@ -84,7 +83,7 @@ fn libraries_of_dune_with_modules_of_one_name() {
     );
 }
 
-/// Only the beginning of a file's name is the library's.
+/// Only the beginning of a file's name is the library's name.
 #[test]
 fn a_library_whose_name_is_in_names_of_modules() {
     let modules = Modules::new("a_library_whose_name_is_in_names_of_modules", &[]);
@@ -109,7 +108,7 @@ fn all_of_the_standard_library() {
         "pub mod hashtbl {",
         "pub fn length<A>(list: OCamlList<A>) -> OCamlInt as isize",
         "// module Marshal = Stdlib__Marshal // is left out",
-        // With wrong tables, or positions, this would read any memory.
+        // With wrong tables or positions, this would read arbitrary memory.
         "// has no conversion: C code relies on what is in it",
         "pub record OCamlLexTables {",
         "pub record OCamlLexbuf {",
@@ -119,7 +118,7 @@ fn all_of_the_standard_library() {
     ]);
     if is_before((5, 0)) {
         bindings.has(&[
-            // A format of C's `printf`: "%s" would read any memory.
+            // A format for C's `printf`: "%s" would read arbitrary memory.
             "pub unsafe fn format(arg0: OCamlString, arg1: OCamlInt32) -> OCamlString",
             "pub unsafe fn format(arg0: OCamlString, arg1: OCamlInt64) -> OCamlString",
             "pub unsafe fn format(arg0: OCamlString, arg1: OCamlNativeint) -> OCamlString",
@@ -128,22 +127,22 @@ fn all_of_the_standard_library() {
             "pub unsafe fn reshape_2<A, B, C>(",
             "pub unsafe fn reshape_3<A, B, C>(",
             "pub unsafe fn get_key_copy",
-            // Another thread may change the bytes between its two passes.
-            // Two threads that force one value may make it a closure.
+            // Another thread may change the bytes between its two passes. Two threads that force
+            // one value may turn it into a closure.
             "pub unsafe fn force<A>(",
             "pub unsafe fn force_val<A>(",
             "pub unsafe fn escaped(arg0: OCamlBytes) -> OCamlBytes",
         ]);
     }
-    // With a negative increment of the heap, OCaml 4 would write behind its end; with a stack of no
-    // words, OCaml 5 would crash.
+    // With a negative heap increment, OCaml 4 would write beyond the end of the heap. With a stack
+    // of 0 words, OCaml 5 would crash.
     bindings.has(&["pub unsafe fn get_copy", "pub unsafe fn set("]);
     bindings.lacks(&["\"Stdlib.input_value", "Obj.repr"]);
     assert!(bindings.rust.matches("ocaml_functions!").count() > 1500);
 }
 
-/// Libraries with C code that checks neither its arguments nor the actions of other threads and
-/// processes.
+/// Libraries with C code that does not check its arguments, or relies on the behaviour of other
+/// threads and processes.
 #[test]
 fn functions_of_other_libraries_that_are_unsafe() {
     let modules = Modules::new(
@@ -216,8 +215,8 @@ fn functions_of_other_libraries_that_are_unsafe() {
     modules.bind("module own").has(&["pub unsafe fn format("]);
 }
 
-/// Whether a function that C code or the compiler implements is unsafe is decided before the
-/// libraries that have it are used.
+/// All functions that C code or the compiler implements are on a list, so that nobody overlooks an
+/// unsafe one.
 #[test]
 fn libraries_have_no_other_functions() {
     let modules = Modules::new("libraries_have_no_other_functions", &[]);
@@ -248,7 +247,7 @@ fn libraries_have_no_other_functions() {
     );
 }
 
-/// OCaml's compiler believes the types of primitives.
+/// OCaml's compiler does not check the types of primitives.
 #[test]
 fn primitives_whose_types_nobody_checked() {
     let make = if is_before((5, 3)) { "caml_make_vect" } else { "caml_array_make" };
@@ -297,7 +296,7 @@ fn primitives_whose_types_nobody_checked() {
     ]);
 }
 
-/// As after a change of PATH, after which cargo does not compile `ocaml-boxroot-sys` again.
+/// This happens if PATH changes, because then cargo does not compile `ocaml-boxroot-sys` again.
 #[test]
 fn another_version_than_that_of_the_crates() {
     let modules = Modules::new("another_version_than_that_of_the_crates", &[("x.ml", "let x = 1")]);
@@ -329,7 +328,7 @@ fn without_the_libraries_of_the_compiler() {
     );
 }
 
-/// `Program::bind` in a build script: cargo runs it.
+/// `Program::bind` in a build script that cargo runs.
 #[test]
 fn a_program_with_bindings() {
     let build = r#"
@@ -353,13 +352,13 @@ fn a_program_with_bindings() {
     ];
     let dependencies = format!("[build-dependencies]\n{BUILD}");
     let package = package("a_program_with_bindings", &dependencies, &files);
-    // The program contains the module that registers the functions, and wants Rust's symbols.
+    // The program contains the module that registers the functions, and needs Rust's symbols.
     let said = cargo(&package, &["build"]).unwrap_err();
     assert_says(&said, &["boxroot_abi_orders_", "orders_audit"]);
 }
 
-/// OCaml compiles nothing that imports an interface with recursive types unless it also gets this
-/// flag.
+/// To compile code that imports an interface with recursive types, OCaml also needs the flag
+/// `-rectypes`.
 #[test]
 fn a_program_with_recursive_types() {
     let build = r#"
@@ -380,7 +379,7 @@ fn a_program_with_recursive_types() {
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 are left"]);
 }
 
-/// Such types may have no end, in any direction.
+/// Such types may be infinite, in any direction.
 #[test]
 fn recursive_types() {
     let modules = Modules::new("recursive_types", &[]);
@@ -409,8 +408,8 @@ fn recursive_types() {
     modules.compile_with(&["-rectypes"], "glue.ml", &glue).unwrap();
 }
 
-/// The errors of a program without bindings: without a build script, and with one that bound a
-/// module before, but does not any more.
+/// The errors of a program without bindings: without a build script, and with a build script that
+/// no longer binds its module.
 #[test]
 fn a_program_that_binds_nothing() {
     let script = |bind: &str| {
@@ -432,8 +431,8 @@ fn a_program_that_binds_nothing() {
     assert_says(&said, &["binds no OCaml module", "Program::bind"]);
 }
 
-/// OCaml libraries that are installed as dune and ocamlfind do it, and a program that calls one.
-/// The package `shop.extra` needs `shop` and `str`.
+/// OCaml libraries, installed as by dune and ocamlfind, and a program that calls one. The package
+/// `shop.extra` needs `shop` and `str`.
 #[test]
 fn a_program_with_packages() {
     let files = [
@@ -482,7 +481,7 @@ fn a_program_with_packages() {
     write("META", meta);
     let printed = cargo(&package, &["run"]).unwrap();
     assert_says(&printed, &["2 Tea", "a module that nobody names"]);
-    // New machine code, as after a change of a library's C code.
+    // New machine code, as if a library's C code had changed.
     let library = shop.join("extra/extra.cmxa");
     let (bytes, time) =
         (fs::read(&library).unwrap(), library.metadata().unwrap().modified().unwrap());
@@ -508,7 +507,7 @@ fn a_program_with_packages() {
     let script = script.replacen("Error> {", &format!("Error> {set}"), 1);
     fs::write(package.join("build.rs"), &script).unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 x Tea"]);
-    // A package that only requires another one, and one of which nothing can be bound.
+    // A package that only requires another package, and a package without items to bind.
     let bind_all = |requires: &str| {
         fs::create_dir_all(package.join("installed/name")).unwrap();
         fs::write(package.join("installed/name/META"), requires).unwrap();
@@ -526,8 +525,8 @@ fn a_program_with_packages() {
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
 
-/// Libraries with C code: of a library of the system, of one that is only shared, and of a chain of
-/// them. The linker of the whole program finds them, as OCaml's compiler does where it links one.
+/// Libraries whose C code needs a system library, a library that is only shared, and a chain of
+/// libraries. The final linker finds them, as OCaml's compiler does in an OCaml program.
 #[test]
 fn a_program_with_c_libraries() {
     let build = r#"
@@ -564,7 +563,7 @@ fn a_program_with_c_libraries() {
     assert_says(&said(program.output().unwrap()).unwrap(), &["[1.0, 1.0, 8.0]"]);
 }
 
-/// The program that makes bindings is compiled again only if its inputs have changed.
+/// The generator of bindings is compiled again only if its inputs have changed.
 #[test]
 fn another_generator() {
     let modules = Modules::new("another_generator", &[("x.ml", "let x = 1")]);
@@ -597,8 +596,8 @@ fn a_program_with_a_preprocessor() {
     cargo(&package, &["check"]).unwrap();
 }
 
-/// Another build compiles OCaml's program, with the module that the bindings need. Here the build
-/// script plays that part.
+/// Another build compiles the OCaml program, with the module that the bindings need. Here the build
+/// script stands in for the other build.
 #[test]
 fn a_program_that_another_build_compiled() {
     let files = [
@@ -623,7 +622,7 @@ fn a_program_with_other_names() {
                  let add' = List.fold_left ( + ) { cents = 0 }";
     fs::write(package.join("ocaml/money.ml"), money).unwrap();
     assert_says(&cargo(&package, &["run"]).unwrap(), &["15"]);
-    // Cargo notices an interface that was not there.
+    // Cargo notices a new interface.
     fs::write(package.join("ocaml/money.mli"), "type t = { cents : int }").unwrap();
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no item `money.+`"]);
 }

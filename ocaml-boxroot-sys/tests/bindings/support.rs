@@ -1,4 +1,4 @@
-//! A program that makes bindings, OCaml modules that are compiled, and packages that cargo builds.
+//! Support: a program that generates bindings, OCaml modules to compile, and packages for cargo.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -58,7 +58,7 @@ pub fn cargo(package: &Path, arguments: &[&str]) -> Said {
     said(cargo.output().unwrap())
 }
 
-/// A program that makes bindings as a build script would, and the crate that they need.
+/// A program that generates bindings like a build script, and the crate that they need.
 pub struct Maker {
     pub program: PathBuf,
     /// The folder with the generator of bindings, which is compiled once.
@@ -67,7 +67,8 @@ pub struct Maker {
     dependencies: PathBuf,
 }
 
-/// The program's arguments are names of methods of `Bindings`, and their arguments.
+/// Compiles the program. Its arguments are names of methods of `Bindings`, each with the method's
+/// arguments.
 pub fn maker() -> &'static Maker {
     static MAKER: OnceLock<Maker> = OnceLock::new();
     MAKER.get_or_init(|| {
@@ -112,7 +113,7 @@ pub fn maker() -> &'static Maker {
     })
 }
 
-/// In each folder of bindings.
+/// The generator's name in each folder of bindings.
 const GENERATOR: &str = "ocaml_bindings_generator";
 
 pub fn ocamlopt() -> Command {
@@ -126,7 +127,7 @@ pub fn is_before(version: (u32, u32)) -> bool {
     (numbers.next().unwrap(), numbers.next().unwrap()) < version
 }
 
-/// Options of rustc that check a program, without code.
+/// Options with which rustc checks a program and generates no code.
 pub const METADATA: &[&str] = &["--crate-type", "lib", "--emit", "metadata"];
 
 /// OCaml modules, compiled in a separate folder.
@@ -152,13 +153,14 @@ impl Modules {
         said(ocamlopt.current_dir(&self.0).output().unwrap())
     }
 
-    /// The bindings; `words` are the arguments of `maker`. Both compilers must accept them.
+    /// Generates bindings; `words` are the arguments for `maker`. Both compilers must accept the
+    /// bindings.
     #[track_caller]
     pub fn bind(&self, words: &str) -> Bindings {
         self.bind_in(words, "ocaml_boxroot::include_bindings!();")
     }
 
-    /// As `bind`; `program` is the Rust code around the bindings.
+    /// Like `bind`; `program` is the Rust code around the bindings.
     #[track_caller]
     pub fn bind_in(&self, words: &str, program: &str) -> Bindings {
         let said = self.try_bind(words).unwrap();
@@ -214,7 +216,7 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// The Rust code has these parts, with any indentation.
+    /// Asserts that the Rust code has these parts, with any indentation.
     #[track_caller]
     pub fn has(&self, parts: &[&str]) {
         let plain = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");

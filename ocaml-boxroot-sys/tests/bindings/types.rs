@@ -1,4 +1,4 @@
-//! Types, and whether they have conversions.
+//! Tests of types and their conversions.
 
 use super::support::*;
 
@@ -40,7 +40,7 @@ fn records_and_variants() {
         "Mixed((isize, Box<Colour>)),",
         "Mixed tagged 463304923 (0 a0: (OCamlInt, OCamlColour)),",
         "Loop = -944265628,",
-        // Values that may change stay in OCaml.
+        // Mutable values stay in OCaml.
         "pub record OCamlCounter for Counter { 0 count: OCamlInt64, }",
         "#[derive(Debug)]
          pub struct Counters { pub all: Vec<Boxroot<OCamlCounter>>, pub first: Option<Boxroot<OCamlCounter>>, }",
@@ -69,7 +69,7 @@ fn constructors_of_signs() {
     ]);
 }
 
-/// OCaml finds the last constructor of a name.
+/// OCaml finds the last constructor with a name.
 #[test]
 fn exceptions_that_are_hidden() {
     bind(
@@ -101,14 +101,14 @@ fn types_of_the_library() {
         "pub fn count(reference: ::ocaml_boxroot::markers::OCamlRef<OCamlInt>, r#ref: OCamlRef<OCamlInt>) -> () as ()",
         "pub fn force(lazy: OCamlLazy<OCamlInt>, lazy_: OCamlLazy<OCamlInt>) -> OCamlInt as isize",
         "pub fn table((): ()) -> OCamlHashtbl<OCamlString, OCamlFloat> as",
-        // A table of a functor is another type.
+        // The hash table of a functor is another type.
         "pub abstract OCamlT<A>", "as Boxroot<OCamlT<A>> = \"X.Table.of_seq#DIGEST\"",
         "pub fn of_seq<A>(seq: OCamlSeq<(OCamlString, A)>) -> OCamlMap<OCamlString, A> as",
     ]);
 }
 
-/// The fields' types do not show whether a record is flat: one with fields of unboxed floats is
-/// flat, and one that a functor made is not, although its fields are floats.
+/// The fields' types do not show whether a record is flat. A record with fields of unboxed floats
+/// is flat. A record from a functor is not, although its fields are floats.
 #[test]
 fn flat_records() {
     bind(
@@ -161,7 +161,8 @@ fn floats_of_types_that_stay_in_ocaml() {
         &format!("{reason} pub abstract OCamlHidden }}"),
         &format!("{reason} pub abstract OCamlSigned }}"),
         &format!("{reason} pub abstract OCamlAround }}"),
-        // OCaml did not know yet that `late` is represented as a float, so this record is not flat.
+        // At this declaration, OCaml did not know that `late` is represented as a float, so the
+        // record is not flat.
         "pub record OCamlEarly for Early { 0 early: OCamlLate, 1 more: OCamlFloat, }",
         "pub struct Holder {
             pub holder: Boxroot<OCamlArray<self::m::OCamlT>>,
@@ -229,9 +230,9 @@ fn what_cannot_be_bound() {
     ]);
 }
 
-/// OCaml code may choose the constructors of its rows, and Rust gets a type of these. Of functions
-/// that Rust provides, and of primitives, it may not: OCaml's callers choose, or nobody has checked
-/// the choice.
+/// OCaml code may choose the constructors of its row types, and Rust gets a type with these. This
+/// is not possible in functions that Rust provides, because OCaml's callers choose, or in
+/// primitives, because nobody checks the choice.
 #[test]
 fn rows_without_names() {
     let bindings = bind(
@@ -256,7 +257,7 @@ fn rows_without_names() {
          external method_ : < add : int; .. > -> unit = \"of_c_5\"",
     );
     bindings.has(&[
-        // A type that has this name keeps it.
+        // An existing type with this name keeps it.
         "pub enum OpenMode { O, }",
         "// [ `Create | `Readonly ] // `OpenMode_` in Rust: `OpenMode` is type X.open_mode",
         "pub variant OCamlOpenMode_ for OpenMode_ { Create = 816044828, Readonly = -528289822, }",
@@ -291,7 +292,7 @@ fn rows_without_names() {
     }
 }
 
-/// What has no marker has one under a name of its own.
+/// A type without a marker gets one through an abbreviation.
 #[test]
 fn abbreviations_of_what_has_no_marker() {
     bind(
@@ -326,7 +327,7 @@ fn abbreviations_of_what_has_no_marker() {
         "pub fn add(hash: OCamlHash, arg1: OCamlString) -> () as ()",
         "pub fn hashes -> OCamlArray<OCamlHash> as Vec<Boxroot<OCamlHash>>",
         "pub fn functions -> OCamlArray<OCamlLabelled> as Vec<Boxroot<OCamlLabelled>>",
-        // It may be a float, for all that is known.
+        // The elements may be floats.
         "pub fn lists -> OCamlArray<OCamlFloats> as Boxroot<OCamlArray<OCamlFloats>>",
         "pub fn pack(arg0: OCamlInt) -> OCamlTestable<OCamlInt> as Boxroot<OCamlTestable<OCamlInt>>",
         "pub fn unpack<A>(testable: OCamlTestable<A>) -> A as Boxroot<A>",
@@ -337,7 +338,7 @@ fn abbreviations_of_what_has_no_marker() {
     ]);
 }
 
-/// One type under several names, and several types under one.
+/// One type with several names, and several types with one name.
 #[test]
 fn types_that_are_made_of_others() {
     let modules = Modules::new(
@@ -384,7 +385,7 @@ fn types_that_are_made_of_others() {
     ]);
 }
 
-/// Values of polymorphic variants are not floats, so arrays of them are like others.
+/// Values of polymorphic variants are not floats, so arrays of them are ordinary arrays.
 #[test]
 fn polymorphic_variants_are_no_floats() {
     bind(
@@ -435,7 +436,7 @@ fn types_without_conversions() {
         "is left out: constrained type parameters",
         "// has no conversion: a recursive type whose parameters change ::ocaml_boxroot::bound_type! {
             pub abstract OCamlNested<A> }",
-        // The fields of a record can be read all the same.
+        // The fields of the record can be read anyway.
         "// has no conversion: a parameter occurs in a value that stays in OCaml ::ocaml_boxroot::bound_type! {
             pub record OCamlGuarded<A> { 0 value: A, 1 check: Function<(A,), bool>, } }",
         "pub abstract OCamlChoice<A>",
@@ -454,9 +455,9 @@ fn types_without_conversions() {
     bindings.lacks(&["pub enum Choice"]);
 }
 
-/// A value of `Obj.t` may be a float or not, and so may one of a type that is the same, or is
-/// represented so. OCaml's polymorphic functions must not get two of them as values of one type: an
-/// array of floats takes floats alone.
+/// A value of `Obj.t` may be a float or not, as may values of types that are equal to `Obj.t` or
+/// represented like it. OCaml's polymorphic functions must not get two such values as values of one
+/// type, because an array of floats can only contain floats.
 #[test]
 fn types_of_any_value() {
     let modules = Modules::new(
@@ -533,7 +534,7 @@ fn types_of_any_value() {
     assert_eq!(refused, of_any.len(), "{said}");
 }
 
-/// Each of OCaml's types of bigarrays is one type in Rust, for every module and all parameters.
+/// Each OCaml type of bigarrays is one Rust type, for all modules and all parameters.
 #[test]
 fn bigarrays() {
     let modules = Modules::new(
@@ -590,7 +591,7 @@ fn bigarrays() {
              }}"
         )
     };
-    // Those of OCaml's library are the same types.
+    // The types in OCaml's own library are the same.
     modules.bind("module x module stdlib__Bigarray");
     let body = "
         let (kind, layout) = (bigarray::float64(lock)?, bigarray::c_layout(lock)?);
@@ -630,7 +631,7 @@ fn bigarrays() {
     }
 }
 
-/// A private type has no conversion to OCaml, so it is a root if one is needed.
+/// A private type has no conversion to OCaml, so it is a root if a conversion is needed.
 #[test]
 fn private_types() {
     bind(
@@ -664,7 +665,7 @@ fn private_types() {
     ]);
 }
 
-/// Recursive types are boxed in Rust. Parameters that a Rust type does not use are left out.
+/// Recursive types are boxed in Rust. Unused parameters of a Rust type are left out.
 #[test]
 fn parameters_and_recursion() {
     bind(
@@ -696,7 +697,7 @@ fn parameters_and_recursion() {
     ]);
 }
 
-/// As many constructors with arguments as OCaml allows, which is two more on OCaml 4.
+/// As many constructors with arguments as OCaml allows, two more on OCaml 4.
 #[test]
 fn as_many_constructors_as_ocaml_allows() {
     let count = if is_before((5, 0)) { 246 } else { 244 };

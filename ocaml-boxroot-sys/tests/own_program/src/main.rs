@@ -1,4 +1,4 @@
-//! Starts OCaml, whose modules report an answer, and uses it on another thread.
+//! Starts OCaml, whose modules report an answer, and uses OCaml on another thread.
 
 use ocaml_boxroot::{DomainLock, Runtime};
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes OCaml libraries with C code, as they are installed: make.sh OCAMLOPT, in the package's folder.
-# m: needs libm. shared: a library of which there is only a shared one. chain: an archive that needs another library, which
-# its shared form names itself.
+# Makes installed OCaml libraries with C code: make.sh OCAMLOPT, in the package's folder.
+# m: needs libm. shared: needs a library that exists only as a shared one. chain: needs an archive that needs another
+# library; the shared form of the archive names that library itself.
 set -e
 ocamlopt=$1
 bin=$(dirname "$(command -v "$ocamlopt")")

@@ -2,7 +2,7 @@ use ocaml_boxroot_sys::build::{Bindings, Error, OCaml, Program};
 use std::process::Command;
 
 fn main() -> Result<(), Error> {
-    // The other build: here these commands are all of it.
+    // These commands stand in for the other build.
     let command = OCaml::find()?.ocamlopt()?;
     let ocamlopt = |arguments: &str| {
         let mut run = Command::new(&command[0]);
@@ -10,7 +10,7 @@ fn main() -> Result<(), Error> {
         let status = run.status().expect("ocamlopt starts: see OCAMLOPT");
         assert!(status.success(), "ocamlopt {arguments}: {status}; its message is above");
     };
-    // Cargo does not look at the other build's sources by itself.
+    // Cargo does not watch the other build's sources by itself.
     println!("cargo:rerun-if-changed=ocaml/words.ml");
     ocamlopt("-bin-annot -c words.ml");
 

@@ -1,5 +1,5 @@
-//! The Rust function that the OCaml code calls. It is in a library, which is linked because the
-//! program uses it.
+//! The Rust function that the OCaml code calls, in a library that is linked because the program
+//! uses it.
 
 use std::sync::atomic::{AtomicIsize, Ordering};
 
