@@ -5,8 +5,8 @@
 #[path = "../src/build/mod.rs"]
 mod ocaml;
 
-/// Only the part that is needed without a runtime, because builds of this crate wait for its
-/// compilation.
+/// Compiles only the part that is needed without a runtime, so that builds of this crate take less
+/// time.
 #[cfg(not(feature = "link-ocaml-runtime-and-dummy-program"))]
 #[allow(dead_code)]
 #[path = "../src/build"]
@@ -107,7 +107,7 @@ pub fn build(inlined: bool) -> Result<Layout, Box<dyn Error>> {
     Ok(constants.layout())
 }
 
-/// Constants of the C preprocessor on which Rust's fast paths rely.
+/// C preprocessor constants that Rust's fast paths rely on.
 struct Constants {
     /// Whether `CFLAGS` defines `BXR_DYNAMIC_TLS`. Then the library's thread-local variables do not
     /// use the initial-exec model (`boxroot/lock.h`), which `../src/fast.rs` needs.

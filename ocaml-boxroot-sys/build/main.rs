@@ -47,10 +47,10 @@ fn build() -> Result<(), Box<dyn Error>> {
     layout.write()
 }
 
-/// Constants of OCaml's headers on which Rust's code relies. All are 0 without OCaml.
+/// Constants of OCaml's headers that Rust code relies on. All are 0 without OCaml.
 #[derive(Default)]
 struct Layout {
-    /// The offset in `Caml_state` of the stack that OCaml runs on (OCaml 5).
+    /// The offset of the current stack in `Caml_state` (OCaml 5).
     current_stack: usize,
     /// How many of the highest bits of a header do not belong to the size.
     reserved_bits: u32,

@@ -83,8 +83,8 @@ pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
 /// place of the call.
 #[inline]
 pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
-    // SAFETY: as promised by the caller. `BoxRoot` is represented like a C `boxroot` that is not
-    // NULL, and the C function never stores NULL.
+    // SAFETY: as promised by the caller. `BoxRoot` has the representation of a C `boxroot` that is
+    // not NULL, and the C function never stores NULL.
     unsafe {
         #[cfg(inlined_thread_locals)]
         {

@@ -30,8 +30,8 @@ const HEAD_OFFSETS: usize = bindings::BXR_HEAD_OFFSETS as usize;
 #[inline(always)]
 pub unsafe fn create(domain: *mut bxr_domain_head, value: Value) -> Option<BoxRoot> {
     // SAFETY: the lock is held (caller), and only its holder uses this free list and writes to the
-    // slots. A list is a link, the address of its first slot plus 1, or NO_SLOT. Each slot holds
-    // the rest.
+    // slots. A list is NO_SLOT, or the address of its first slot plus 1. Each slot holds the rest
+    // of the list.
     unsafe {
         let first = (*domain).free;
         if first == NO_SLOT {
@@ -226,8 +226,8 @@ unsafe fn is_fast_owner(domain: *mut bxr_domain_head, pool: *mut bxr_pool_head) 
 #[inline]
 fn unlikely() {}
 
-/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path
-/// without jumps.
+/// The general path of create, in C. The attribute `cold` makes compilers lay out the fast path as
+/// straight-line code.
 ///
 /// # Safety
 ///
@@ -432,7 +432,7 @@ mod without_token {
         unsafe {
             match to_delete() {
                 Some(domain) => modify(domain, &mut *root, value),
-                // `BoxRoot` is represented like a C `boxroot` that is not NULL.
+                // `BoxRoot` has the representation of a C `boxroot` that is not NULL.
                 None => bindings::boxroot_modify(root.cast(), value),
             }
         }

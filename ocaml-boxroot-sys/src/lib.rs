@@ -138,7 +138,7 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
     unsafe { bindings::boxroot_setup() }
 }
 
-/// Ends the use of the library. Call this before `caml_shutdown`, with the lock, or after it. Then
+/// Ends the use of the library. Call this with the lock before `caml_shutdown`, or after it. Then
 /// creating and modifying fail, and live roots no longer keep their values alive. Deleting roots
 /// remains safe on any thread.
 ///

@@ -33,8 +33,9 @@ pub unsafe fn attach() -> Option<Domain> {
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }
 
-/// Like [`attach`], in a few instructions, for a thread that already has a [use](crate::uses).
-/// Returns `None` if only [`attach`] can tell, or if OCaml runs on the stack of an effect handler.
+/// Like [`attach`], but takes a few instructions, for a thread that already has a
+/// [use](crate::uses). Returns `None` if only [`attach`] can tell, or if OCaml runs on the stack of
+/// an effect handler.
 ///
 /// # Safety
 ///

@@ -161,7 +161,7 @@ fn too_old() {
 }
 
 /// A change of PATH causes no new build, because build tools change PATH for each sandbox. A change
-/// of a variable that names OCaml, or of OCaml itself, causes one.
+/// of a variable that names OCaml, or of OCaml itself, causes a new build.
 #[test]
 fn what_makes_it_compile_again() {
     let folder = folder("what_makes_it_compile_again");

@@ -99,7 +99,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 
 /// An owned root: keeps one OCaml value alive until it is dropped.
 ///
-/// * Its size is that of a pointer, as is the size of `Option<Boxroot<T>>`.
+/// * `Boxroot<T>` and `Option<Boxroot<T>>` have the size of a pointer.
 /// * It is [`Send`] and [`Sync`] if `T` is both, like an [`Arc`](std::sync::Arc): any thread may
 ///   own it, share it and drop it, with or without the lock, even after the runtime was shut down.
 ///   Reading needs a token of any domain.
@@ -201,7 +201,7 @@ impl<T: ?Sized> Boxroot<T> {
         }
     }
 
-    /// Makes this root own another value instead of its own. The root may move to another slot.
+    /// Replaces the value that this root owns. The root may move to another slot.
     ///
     /// # Panics
     ///
@@ -215,7 +215,7 @@ impl<T: ?Sized> Boxroot<T> {
         }
     }
 
-    /// Makes this root own another value instead of its own. The root may move to another slot.
+    /// Replaces the value that this root owns. The root may move to another slot.
     ///
     /// # Errors
     ///

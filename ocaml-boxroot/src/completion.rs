@@ -315,7 +315,7 @@ fn finish<T: 'static>(
     Ok(())
 }
 
-/// The exception for the error: the exception that it is or contains, or `Failure`.
+/// The exception for the error: the exception that it is or contains, otherwise `Failure`.
 fn exception_of(
     lock: &mut DomainLock,
     error: &(dyn Error + 'static),
@@ -403,7 +403,7 @@ impl<R> Drop for OCamlFuture<R> {
     }
 }
 
-/// Where OCaml leaves a result for Rust.
+/// Where OCaml stores a result for Rust.
 struct Cell<R> {
     state: Mutex<CellState<R>>,
     /// As [`Queue::generation`]: in the child, OCaml may still call or drop the resolving function.

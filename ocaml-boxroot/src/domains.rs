@@ -636,7 +636,7 @@ impl ScopeJobs {
 
 /// A job in the queue.
 struct Entry {
-    /// The ids of its cell, and of its scope or 0.
+    /// The id of its cell, and the id of its scope or 0.
     cell: usize,
     scope: usize,
     run: Box<dyn FnOnce() + Send>,
@@ -657,7 +657,7 @@ struct State {
     queue: VecDeque<Entry>,
     /// How many jobs are queued or running.
     jobs: usize,
-    /// How many workers have begun, and have not ended their threads.
+    /// How many worker threads have begun, and have not ended.
     workers: usize,
     is_closed: bool,
 }

@@ -26,7 +26,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The static for a `ConversionError` without a place.
+            /// The static value of a `ConversionError` without a place.
             fn conversion_error(self) -> &'static Inner {
                 match self {
                     $($name::$variant => {
@@ -505,7 +505,7 @@ impl ConversionError {
         AttachError::last().into()
     }
 
-    /// Adds to the place: in the field, or the argument of a constructor, with this name.
+    /// Adds a field, or an argument of a constructor, to the place.
     #[cold]
     pub(crate) fn within(mut self, name: &'static str) -> ConversionError {
         if self.has_place() {
@@ -514,19 +514,19 @@ impl ConversionError {
         self
     }
 
-    /// Adds to the place: in this argument.
+    /// Adds this argument to the place.
     #[cold]
     pub(crate) fn of_argument(self, Place(argument, function): Place<'_>) -> ConversionError {
         self.of(format_args!("argument `{argument}` of `{function}`"))
     }
 
-    /// Adds to the place: in the result of this function.
+    /// Adds the result of this function to the place.
     #[cold]
     pub(crate) fn of_result(self, function: &str) -> ConversionError {
         self.of(format_args!("the result of `{function}`"))
     }
 
-    /// Adds to the place: in this argument, result or function.
+    /// Adds this argument, result or function to the place.
     #[cold]
     pub(crate) fn of(mut self, what: fmt::Arguments<'_>) -> ConversionError {
         if self.has_place() {
@@ -704,7 +704,7 @@ impl fmt::Debug for Error {
     }
 }
 
-/// The text is that of the wrapped error, so the source is also that of the wrapped error.
+/// The text is that of the wrapped error, so the source is that error's source.
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         self.inner().source()

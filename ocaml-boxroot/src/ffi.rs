@@ -28,7 +28,8 @@ extern "C" {
 
 // `c/call.c`.
 extern "C" {
-    /// Calls a closure. The result may be an encoded exception, also if too little stack is left.
+    /// Calls a closure. The result may be an encoded exception, for instance if too little stack is
+    /// left.
     pub fn obx_callback1(closure: Value, argument: Value) -> Value;
     pub fn obx_callback(closure: Value, count: c_int, arguments: *mut Value) -> Value;
     /// The constructor of the predefined exception with this number in `<caml/fail.h>`.

@@ -31,8 +31,8 @@ impl DomainLock {
 
 /// The cell in which OCaml keeps a registered value. It is never freed, and is a root.
 ///
-/// From OCaml 5.4 on, if another domain is using the table of names, OCaml releases the domain's
-/// lock and waits: the collector may run.
+/// Since OCaml 5.4, if another domain is using the table of names, OCaml releases the domain's lock
+/// and waits, so the collector may run.
 pub(crate) fn named_cell(_lock: &mut DomainLock, name: &CStr) -> Option<NonNull<sys::Value>> {
     // SAFETY: the name is a C string. The token proves that the lock is held, which protects OCaml
     // 4's table of names, and is borrowed mutably, so the collector may run.

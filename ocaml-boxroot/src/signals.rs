@@ -12,9 +12,9 @@ use crate::ffi;
 /// functions: `signal-hook`, `ctrlc`, `tokio::signal`. This function sets `SA_ONSTACK` for the
 /// handlers of all signals, so that they run on the thread's alternate signal stack instead. It
 /// also makes each of them block other signals while it runs (`sa_mask`), because these stacks have
-/// little room for handlers that interrupt each other. It also makes the handlers of OCaml's
-/// `Sys.signal`, which already have the flag, block other signals. When a thread takes OCaml's
-/// lock, builds with `debug-checks` report handlers without the flag.
+/// little room for handlers that interrupt each other. The handlers of OCaml's `Sys.signal` already
+/// have the flag, but also get the new `sa_mask`. When a thread takes OCaml's lock, builds with
+/// `debug-checks` report handlers without the flag.
 ///
 /// In tokio, the first `signal` for each kind of signal installs a handler. `tokio::process`
 /// installs a handler for `SIGCHLD` when it first needs one. On Linux that may be late, when the
@@ -23,11 +23,11 @@ use crate::ffi;
 ///
 /// # Limits
 ///
-/// * *Handlers that need much stack.* From now on they only have the signal stack. A thread that
-///   attaches gets one of 64 KiB, with a guard page. Other Rust threads have 8 KiB, with a guard
-///   page. On these threads a handler that needs more ends the process with `SIGSEGV`. Up to OCaml
-///   5.4, threads that OCaml code makes (`Thread.create`, `Domain.spawn`) have 8 KiB without a
-///   guard page. On these a handler that needs more overwrites memory, as any handler does on
+/// * *Handlers that need a lot of stack.* From now on they only have the signal stack. A thread
+///   that attaches gets one of 64 KiB, with a guard page. Other Rust threads have 8 KiB, with a
+///   guard page. On these threads a handler that needs more ends the process with `SIGSEGV`. Up to
+///   OCaml 5.4, threads that OCaml code makes (`Thread.create`, `Domain.spawn`) have 8 KiB without
+///   a guard page. On these a handler that needs more overwrites memory, as any handler does on
 ///   OCaml's stacks without this function. Handlers that set a flag or write to a pipe, like those
 ///   of the libraries above, need little stack.
 /// * *Profilers.* The handler of `SIGPROF` is not changed, because profilers walk the stack in it.

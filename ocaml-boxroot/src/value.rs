@@ -55,7 +55,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         self.raw
     }
 
-    /// Inspects the value at run time, independently of its type: an immediate or a block.
+    /// Inspects the value's memory at run time, independently of its type.
     #[inline]
     pub fn kind(self) -> Kind {
         if self.is_immediate() {
@@ -77,7 +77,8 @@ impl<'l, T: ?Sized> Value<'l, T> {
         }
     }
 
-    /// The tag and the number of words of a block, as [`block_head`] has them; 0 for an immediate.
+    /// The tag and the number of words of a block, in the form of [`block_head`]; 0 for an
+    /// immediate.
     ///
     /// # Safety
     ///

@@ -41,10 +41,10 @@ impl Program {
     }
 
     /// Generates Rust bindings to all modules of a [`package`](Program::package) or of a
-    /// [`library`](Program::library): the modules in its archives, and modules that can be named
-    /// through them. (`lwt.unix` is another package than `lwt`.) A package without archives, such
-    /// as `num`, stands for the packages that it requires. A module that cannot be bound, such as a
-    /// functor, is left out with a warning.
+    /// [`library`](Program::library): the modules in its archives, and modules that are reachable
+    /// through them. (`lwt.unix` and `lwt` are different packages.) A package without archives,
+    /// such as `num`, stands for the packages that it requires. A module that cannot be bound, such
+    /// as a functor, is left out with a warning.
     pub fn bind_all(mut self, package: &str) -> Program {
         self.bound_packages.push(package.to_string());
         self
@@ -205,11 +205,11 @@ options! {
     with("--with", ocaml_type, rust_type);
 
     /// Gives an item another name in Rust: `rename("orders.find'", "find_exactly")`, or
-    /// `rename("orders.+", "add")` instead of the default `op_plus`. A Rust name that begins with a
-    /// capital letter is for a type or an exception. Modules keep their names.
+    /// `rename("orders.+", "add")` instead of the default `op_plus`. If the Rust name begins with a
+    /// capital letter, the item is a type or an exception. Modules keep their names.
     rename("--rename", item, rust_name);
 
-    /// Generates no Rust type for an OCaml type of a bound module: Rust only has roots of its
+    /// Generates no Rust type for an OCaml type of a bound module: Rust can only hold roots of its
     /// values.
     opaque("--opaque", ocaml_type);
 
@@ -245,8 +245,8 @@ options! {
     /// ```
     ///
     /// If a number does not fit, the conversion returns an error that names the place. Arguments of
-    /// OCaml functions can be any integers, so only their optional arguments, whose types are
-    /// fixed, need this. Functions without a token (`[@@noalloc]`) keep `isize`.
+    /// OCaml functions take all integer types, except for optional arguments, whose types this
+    /// sets. Functions without a token (`[@@noalloc]`) keep `isize`.
     int_as("--int", place, rust_type);
 
     /// Passes an argument of an external, a Rust function that OCaml calls, as a root instead of a
@@ -288,11 +288,11 @@ impl Bindings {
         Bindings::default()
     }
 
-    /// Adds a folder with compiled interfaces (`.cmi`), and with `.cmt` and `.cmti` files, which
-    /// contain the documentation, and externals that are not in the interface. Rust provides the
-    /// externals of bound modules; for these, the other build must have compiled the current `.mli`
-    /// and `.ml`. The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte`
-    /// for a library and `.NAME.eobjs/byte` for an executable.
+    /// Adds a folder with compiled interfaces (`.cmi`). Its `.cmt` and `.cmti` files provide the
+    /// documentation, and externals that are not in an interface. Rust provides the externals of
+    /// bound modules; for these, the other build must have compiled the current `.mli` and `.ml`.
+    /// The path is relative to the Rust package. Dune's folders are `.NAME.objs/byte` for a library
+    /// and `.NAME.eobjs/byte` for an executable.
     pub fn cmi_dir(mut self, folder: impl AsRef<Path>) -> Bindings {
         self.folders.push(folder.as_ref().to_path_buf());
         self
@@ -307,9 +307,9 @@ impl Bindings {
 
     /// Binds a module. Its name is that of its `.cmi` file: `Foo__Bar` for the module `Bar` of the
     /// dune library `foo`, `Dune__exe__Bar` for the module `Bar` of an executable. In Rust it is
-    /// `bar`. `Foo` binds the whole library, as code outside of it sees it.
+    /// `bar`. `Foo` binds the whole library, as other code sees it.
     pub fn module(mut self, name: &str) -> Bindings {
-        // dune's module of aliases is `Foo__`, which has no other part.
+        // dune's module of aliases, `Foo__`, has no such prefix.
         if let Some(end) = name.trim_end_matches("__").rfind("__") {
             self.selection.add(["--strip", &capitalized(&name[..end + 2])]);
         }

@@ -1,9 +1,10 @@
 //! The C libraries that the OCaml libraries of a program (`.cmxa`) need.
 //!
 //! OCaml's compiler makes one object file of the program with a partial link, which must contain
-//! the stubs: archives beside the OCaml libraries. It must not contain system libraries: it finds
-//! no shared ones, and would copy parts of `libm.a`, which the final link would then have twice. So
-//! the compiler gets the names of the stubs (`-noautolink`), and cargo gets the other libraries.
+//! the stubs: archives beside the OCaml libraries. System libraries must not take part: the partial
+//! link finds no shared ones, and would copy parts of `libm.a`, which the final link would then
+//! have twice. So the compiler gets the names of the stubs (`-noautolink`), and cargo gets the
+//! other libraries.
 
 use super::find_ocaml::{answer, sibling};
 use super::{Error, OCaml};
@@ -22,7 +23,7 @@ pub(super) struct Library {
 impl Library {
     pub fn read(ocaml: &OCaml, file: &Path) -> Result<Library, Error> {
         let ocamlopt = ocaml.ocamlopt()?;
-        // `ocamlfind` runs OCaml's compilers, but not this program.
+        // `ocamlfind` runs OCaml's compilers, but not `ocamlobjinfo`.
         let beside = ocaml.where_path().join("../../bin/ocamlobjinfo");
         let commands = [sibling(&ocamlopt, "ocamlobjinfo")?, vec![beside.display().to_string()]];
         let mut tried = Vec::new();

@@ -17,7 +17,7 @@ const PREDICATES: &[&str] = &["native", "mt", "mt_posix"];
 /// Libraries of the OCaml distribution that are in all programs.
 const ALWAYS_THERE: &[&str] = &["bytes", "bigarray", "stdlib", "stdlib-shims"];
 
-/// Packages, with the packages that they need: the files and folders for the linker.
+/// The files and folders that the linker needs for some packages and their dependencies.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Packages {
     /// Libraries of the OCaml distribution, for [`Program::library`](super::Program::library).

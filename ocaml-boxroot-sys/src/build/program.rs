@@ -42,7 +42,7 @@ impl Program {
         self.module_named(&name, file)
     }
 
-    /// Adds a module with another name than that of its file. The name has no `.ml`.
+    /// Adds a module under another name than its file's. The name is without `.ml`.
     pub fn module_named(mut self, name: &str, file: impl AsRef<Path>) -> Program {
         self.modules.push((name.to_string(), file.as_ref().to_path_buf()));
         self
@@ -301,8 +301,8 @@ impl Program {
 }
 
 /// Tells cargo to run the build script again when an interface is added beside a module without
-/// one. This names the folder, because cargo considers a missing file as always changed. A folder
-/// with Rust code or with other folders is left out, because many other changes happen there.
+/// one. This names the folder, because cargo treats a missing file as always changed. A folder with
+/// Rust code or with other folders is left out, because many other changes happen there.
 fn watch_for_interfaces(module: &Path) {
     let Some(folder) = module.parent() else { return };
     let Ok(files) = fs::read_dir(folder) else { return };
@@ -395,7 +395,7 @@ fn name_of_program() -> Result<String, Error> {
     Ok(format!("ocaml_program_of_{}", variable("CARGO_PKG_NAME")?.replace('-', "_")))
 }
 
-/// Links an object as an archive of this name. `kind` is a kind of `rustc-link-lib` of cargo.
+/// Links an object as an archive of this name. `kind` is a kind for cargo's `rustc-link-lib`.
 fn link_archive(
     object: &Path,
     c_libraries: &CLibraries,

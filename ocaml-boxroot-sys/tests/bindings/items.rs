@@ -3,8 +3,8 @@
 use super::support::*;
 use std::fs;
 
-/// Documentation may contain anything: only names of arguments get into the code, because other
-/// text could become an argument with a type.
+/// Documentation may contain anything, so only names from it get into the code. Other text could
+/// become an argument with a type.
 #[test]
 fn names_of_arguments_in_documentation() {
     let provider = "pub struct P;
@@ -158,8 +158,8 @@ fn functions() {
     assert_says(&bindings.glue, &[&format!("Callback.register \"X.reserve#{}\"", bindings.digest)]);
 }
 
-/// A primitive may return a function under another type, whether or not labels turn the function's
-/// arguments into arguments of the binding.
+/// A primitive may return a function with a wrong type, so it is unsafe, even if labels make the
+/// function's arguments arguments of the binding.
 #[test]
 fn primitives_that_return_functions() {
     bind(

@@ -32,7 +32,7 @@ fn a_library_of_dune() {
     ] {
         assert!(rust.contains(part), "{rust}");
     }
-    // The library's own module has its parts.
+    // The library's main module contains its parts.
     modules.bind("module foo").has(&[
         "pub mod bar { use ::ocaml_boxroot::{Boxroot}; // type t",
         "fn f(bar: OCamlT) -> super::baz::OCamlT as super::baz::T = \"Foo.Bar.f#DIGEST\"",
@@ -58,8 +58,8 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     ]);
 }
 
-/// OCaml code in a dune library calls its file `Foo__Bar` `Bar`. Another library may have another
-/// module with this name.
+/// In OCaml code of a dune library, the file `Foo__Bar` is the module `Bar`. Another library may
+/// have another module with this name.
 #[test]
 fn libraries_of_dune_with_modules_of_one_name() {
     let modules = Modules::new("libraries_of_dune_with_modules_of_one_name", &[]);
@@ -379,7 +379,7 @@ fn a_program_with_recursive_types() {
     assert_says(&cargo(&package, &["run"]).unwrap(), &["2 are left"]);
 }
 
-/// Such types may be infinite, in any direction.
+/// Recursive types may be infinite in their results, arguments or parts.
 #[test]
 fn recursive_types() {
     let modules = Modules::new("recursive_types", &[]);

@@ -63,8 +63,8 @@ struct shared {
   struct obx_held *owner;
 };
 
-/* Counts one bigarray less, and returns whether it was the last. OCaml 4 runs finalisers under its
-   lock. */
+/* Decrements the count of bigarrays, and returns whether this was the last one. OCaml 4 runs
+   finalisers under its lock. */
 static bool is_last(struct caml_ba_proxy *proxy) {
 #if OCAML_VERSION >= 50000
   return atomic_fetch_sub(&proxy->refcount, 1) == 1;
@@ -100,7 +100,7 @@ value obx_own_bigarray(int flags, struct obx_held *owner, void *data, size_t siz
   shared->owner = owner;
   shared->proxy.refcount = 1;
   shared->proxy.data = data;
-  shared->proxy.size = 0; /* as OCaml has it, unless a file is mapped */
+  shared->proxy.size = 0; /* as in OCaml, except for mapped files */
   value array =
     obx_alloc_custom(&shared_operations, SIZEOF_BA_ARRAY + dimensions * sizeof(intnat), size);
   if (array == 0) {
@@ -143,7 +143,7 @@ static void add_one(struct caml_ba_proxy *proxy) {
 #endif
 }
 
-/* A bigarray that shares a part of the memory of the bigarray in a root, from the element `offset`.
+/* A bigarray that shares a part of the memory of the bigarray in a root, from element `offset` on.
    May run the GC. 0 if out of memory. OCaml's own functions raise, and must not run in several
    domains at once. */
 value obx_ba_part(value const *whole, size_t offset, size_t dimensions, size_t const *sizes) {

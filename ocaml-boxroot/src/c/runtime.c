@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether OCaml was started; its shutdown; and the mutex of the state in runtime/state.rs. */
+/* Tells whether OCaml was started, shuts it down, and has the mutex for runtime/state.rs. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <errno.h>

@@ -74,8 +74,8 @@ out:
 /* What conversions need on a stack that the thread library does not know, such as a coroutine's. */
 #define CONVERSIONS_NEED ((uintptr_t)64 << 10)
 
-/* Conversions leave a quarter of the stack free. Calls of OCaml leave the same, and at least
-   OCAML_NEEDS. */
+/* Conversions leave a quarter of the stack free. Calls of OCaml leave a quarter or OCAML_NEEDS,
+   whichever is larger. */
 static __thread struct obx_limit for_conversions = {.needed = CONVERSIONS_NEED};
 __thread struct obx_limit obx_for_ocaml = {.needed = OCAML_NEEDS};
 

@@ -17,8 +17,8 @@ extern value caml_startup_exn(char_os **arguments) __attribute__((weak));
 __attribute__((used)) static void (*const in_the_same_file)(char_os **) = caml_main;
 #endif
 
-/* Whether obx_start can start the OCaml program. Not if there is none, or if it is plain bytecode,
-   which starts by itself. */
+/* Whether obx_start can start the OCaml program. It cannot if there is none, or if it is plain
+   bytecode, which starts by itself. */
 int obx_can_start(void) {
 #ifdef __ELF__
   return caml_startup_exn != NULL;

@@ -145,8 +145,8 @@ static stack_t signal_stack(void) {
   return stack;
 }
 
-/* Whether registering a thread gives it a signal stack. OCaml frees it with the record, that is,
-   never here. */
+/* Whether registering a thread gives it a signal stack. OCaml would free it with the record, which
+   never happens here. */
 enum { OCAML_MAKES_SIGNAL_STACKS = OCAML_VERSION >= 50200 };
 
 /* For a new record. */
@@ -255,7 +255,7 @@ static __thread unsigned wants;
    state is not that of the first domain. */
 static void after_fork(void) {
   idle = NULL;
-  pthread_mutex_init(&idle_mutex, NULL); /* its owner may be a thread that is not here */
+  pthread_mutex_init(&idle_mutex, NULL); /* its owner may be a thread of the parent */
   has_ticks = false;
   wants = 0;
   obx_ticks_after_fork();
@@ -455,8 +455,8 @@ static void unwant_ticks(void) {
 
 /* Gives this thread its record again, if OCaml's key has lost it. At the end of a thread, its keys
    lose their values one by one, and the destructor of another key may call this before or after
-   `thread_ends`. Returns false if the record is lost, because the thread that started OCaml leaves
-   none. */
+   `thread_ends`. Returns false if the record is lost, as on the thread that started OCaml, which
+   leaves none. */
 static bool has_record(void) {
   if (!knows_record_key()) {
     if (record_not_found) (void)make_record(); /* OCaml refuses if it still has the record */
@@ -481,8 +481,8 @@ int obx_acquire(bool is_known) {
   return result;
 }
 
-/* If OCaml records backtraces, its state of a thread keeps the last exception alive, and everything
-   that the exception refers to. */
+/* If OCaml records backtraces, its state of a thread keeps alive the last exception and everything
+   that it refers to. */
 static void forget_exception(void) {
   Caml_state->backtrace_pos = 0;
 #if OCAML_VERSION >= 50000

@@ -28,7 +28,7 @@
 #include "obx.h"
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static unsigned wanted; /* by so many threads */
+static unsigned wanted; /* how many threads want ticks */
 static bool is_ticking; /* whether the thread of this file runs */
 
 /* Does what OCaml's tick thread does. Needs a started runtime, but no lock. */

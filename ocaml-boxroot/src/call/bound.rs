@@ -44,8 +44,8 @@ macro_rules! include_bindings {
     };
 }
 
-/// For generated bindings: makes a struct an OCaml exception with these arguments. The `unsafe`
-/// form, for [`ocaml_functions!`], also defines the struct.
+/// For generated bindings: implements an OCaml exception with these arguments for a struct. The
+/// `unsafe` form, for [`ocaml_functions!`], also defines the struct.
 ///
 /// # Safety
 ///
@@ -169,8 +169,8 @@ macro_rules! bound_exception {
     };
 }
 
-/// For generated bindings: a trait for the functions that OCaml's module declares as `external`,
-/// and the functions that OCaml calls. Functions in `plain { … }` take and return numbers: bare
+/// For generated bindings: a trait with the functions that an OCaml module declares as `external`,
+/// and the C functions that OCaml calls. Functions in `plain { … }` take and return numbers: bare
 /// numbers after `@bare`, values after `@tagged`.
 ///
 /// # Safety
@@ -266,8 +266,8 @@ macro_rules! bound_externals {
     };
 }
 
-/// For [`bound_externals!`]: how a plain function passes a number, and the function that bytecode
-/// calls.
+/// For [`bound_externals!`]: the types and conversions of a plain function's numbers, and its
+/// function for bytecode.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_plain {

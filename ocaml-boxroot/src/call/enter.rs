@@ -23,9 +23,9 @@ use std::sync::Once;
 pub(crate) unsafe fn run(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
 ) -> Result<sys::Value, sys::Value> {
-    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. This
-    // thread has a use, so a calling frame has it, and it keeps the runtime up. If a calling frame
-    // has a token, the function that called OCaml borrowed the token as `&mut`.
+    // SAFETY: OCaml called this function (caller), so the lock is held until it returns. The use of
+    // this thread belongs to a calling frame, and keeps the runtime up. If a calling frame has a
+    // token, the function that called OCaml borrowed the token as `&mut`.
     let mut lock = match unsafe { token::reenter() } {
         // SAFETY: as above.
         Some(domain) if is_set_up() => unsafe { DomainLock::of(domain) },
@@ -40,7 +40,7 @@ pub(crate) unsafe fn run(
     }
 }
 
-/// [`run`] if this thread has no use yet, or below an effect handler.
+/// Like [`run`], for a thread without a use, or below an effect handler.
 ///
 /// # Safety
 ///

@@ -174,7 +174,7 @@ macro_rules! export_bytecode {
             _count: $crate::macro_support::c_int,
         ) -> $crate::raw::Value {
             let mut next = arguments;
-            // SAFETY: the bytecode runtime passes an array of as many arguments as OCaml declares.
+            // SAFETY: the bytecode runtime passes an array with all arguments that OCaml declares.
             unsafe { ocaml_boxroot_entry($($crate::export_argument!(next next $argument)),+) }
         }
     };

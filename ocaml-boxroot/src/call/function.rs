@@ -215,8 +215,8 @@ macro_rules! ocaml_function {
 }
 
 /// For [`ocaml_function!`]: rejects wrong type parameters. If the function has the macro's own type
-/// parameter, also rejects user types with the same name: an item inside the function sees only
-/// these.
+/// parameter, also rejects user types with its name: an item inside the function cannot use the
+/// parameter.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_types {

@@ -121,8 +121,8 @@ impl Registered {
 
 impl<const N: usize> Copies<'_, N> {
     /// Calls a function with these arguments, or with `()` if there are none. This is not a method
-    /// of `Registered`, because its caller would have to write `N`: `_` for a number needs Rust
-    /// 1.89.
+    /// of `Registered`, because its caller would have to write `N`: before Rust 1.89, `_` cannot
+    /// stand for a number.
     ///
     /// # Errors
     ///

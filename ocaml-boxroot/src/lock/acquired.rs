@@ -66,7 +66,7 @@ fn refusal(refused: uses::Refused) -> AttachError {
     match refused {
         uses::Refused::Down => AttachError::TornDown,
         uses::Refused::Forked => AttachError::Forked,
-        // Ended: in the last collections of a domain.
+        // `Ended` means that these are the last collections of a domain.
         uses::Refused::AlreadyHeld | uses::Refused::Ended if in_finaliser => {
             AttachError::InFinaliser
         }

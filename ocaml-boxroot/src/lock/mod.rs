@@ -101,18 +101,23 @@ impl DomainLock {
     ///
     /// # Errors
     ///
-    /// Those of `f`, and [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the
-    /// lock already, for instance in a callback; [`InFinaliser`](crate::AttachError::InFinaliser)
-    /// while OCaml drops an [`OCamlBox`](crate::markers::OCamlBox);
-    /// [`NotSetup`](crate::AttachError::NotSetup) before the runtime is started;
-    /// [`NotReady`](crate::AttachError::NotReady) while it starts, or, if OCaml has `main`, before
-    /// OCaml has called Rust; [`TornDown`](crate::AttachError::TornDown) after it was shut down;
-    /// [`Forked`](crate::AttachError::Forked) in a child process that was forked without the lock,
-    /// or after another domain was made;
-    /// [`SystemThreadsMissing`](crate::AttachError::SystemThreadsMissing) and
-    /// [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered) if the thread cannot be
-    /// registered, the second one also if this was the thread of a domain that has ended;
-    /// [`OutOfMemory`](crate::AttachError::OutOfMemory); [`Invalid`](crate::AttachError::Invalid).
+    /// Those of `f`, and:
+    ///
+    /// * [`AlreadyHeld`](crate::AttachError::AlreadyHeld) if this thread holds the lock already,
+    ///   for instance in a callback;
+    /// * [`InFinaliser`](crate::AttachError::InFinaliser) while OCaml drops an
+    ///   [`OCamlBox`](crate::markers::OCamlBox);
+    /// * [`NotSetup`](crate::AttachError::NotSetup) before the runtime is started, and
+    ///   [`TornDown`](crate::AttachError::TornDown) after it was shut down;
+    /// * [`NotReady`](crate::AttachError::NotReady) while the runtime starts or, if OCaml has
+    ///   `main`, before OCaml has called Rust;
+    /// * [`Forked`](crate::AttachError::Forked) in a child process that was forked without the
+    ///   lock, or after another domain was made;
+    /// * [`SystemThreadsMissing`](crate::AttachError::SystemThreadsMissing) if the program does not
+    ///   link the `threads` library; [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered)
+    ///   if OCaml cannot register the thread, or the thread's domain has ended;
+    /// * [`OutOfMemory`](crate::AttachError::OutOfMemory) and
+    ///   [`Invalid`](crate::AttachError::Invalid).
     ///
     /// # Examples
     ///
@@ -172,9 +177,9 @@ impl DomainLock {
     /// If `f` forks the process without the lock, the child aborts when `f` returns, because it
     /// cannot take the lock; do not daemonize in `f`. The process also aborts if `f` returns while
     /// an [`attach`](DomainLock::attach) started inside it is still active, which stackful
-    /// coroutines can cause. Do not resume a coroutine that waits in `f`, or in an `attach`, in a
-    /// destructor of its thread's thread-specific keys (`pthread_key_create`): OCaml has
-    /// unregistered the thread, and the process ends with `SIGSEGV`.
+    /// coroutines can cause. In a destructor of thread-specific keys (`pthread_key_create`), do not
+    /// resume a coroutine that waits in `f` or in an `attach`: OCaml has unregistered the thread,
+    /// and the process ends with `SIGSEGV`.
     ///
     /// ```compile_fail
     /// # use ocaml_boxroot::{Boxroot, DomainLock};

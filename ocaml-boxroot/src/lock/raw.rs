@@ -79,9 +79,9 @@ pub trait DomainLockExt {
     ///
     /// # Safety
     ///
-    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function accepts
-    /// arguments of these types and returns a result of that type, and on OCaml 4 it does not call
-    /// `Thread.exit`, which would jump over Rust frames.
+    /// The value is a `T`. If `T` is a [`Function`](crate::Function), the function has these
+    /// argument and result types. On OCaml 4, it also does not call `Thread.exit`, which would jump
+    /// over Rust frames.
     ///
     /// # Panics
     ///

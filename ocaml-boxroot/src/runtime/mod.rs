@@ -164,8 +164,8 @@ impl Runtime {
     /// waits, in a [`release`](crate::DomainLock::release), for another thread that must attach
     /// first, both wait until the limit, or forever if the limit is [`Duration::MAX`].
     ///
-    /// The limit does not cover the wait for OCaml code of `Thread.create` threads that keeps the
-    /// lock, nor the time that the `at_exit` functions take.
+    /// The limit does not include the time that `Thread.create` threads keep the lock, or the time
+    /// that `at_exit` functions take.
     ///
     /// # Errors
     ///

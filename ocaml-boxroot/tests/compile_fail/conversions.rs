@@ -41,8 +41,8 @@ fn wrong(lock: &DomainLock, array: &RootRef<OCamlArray1<String>>) -> usize {
 }
 
 //# bigarray_of_other_dimensions
-// OCaml's bigarrays of different dimensions have different types: an array of one dimension has no
-// second size for a matrix.
+// OCaml's bigarrays of different dimensions have different types: a matrix needs a second size,
+// which an array of one dimension does not have.
 
 /// A function that takes an OCaml `(float, float64_elt, c_layout) Array2.t`.
 fn sum(_: &mut DomainLock, _: impl ToOCaml<OCamlArray2<f64>>) {}
