@@ -114,7 +114,7 @@ struct Constants {
     is_tls_dynamic: bool,
     /// The fields of `Caml_state` in order, each of 8 bytes.
     state: Vec<String>,
-    /// How many of the highest bits of a header do not belong to the size.
+    /// The number of highest bits of a header that do not belong to the size.
     reserved_bits: u32,
 }
 

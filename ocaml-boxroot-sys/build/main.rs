@@ -52,7 +52,7 @@ fn build() -> Result<(), Box<dyn Error>> {
 struct Layout {
     /// The offset of the current stack in `Caml_state` (OCaml 5).
     current_stack: usize,
-    /// How many of the highest bits of a header do not belong to the size.
+    /// The number of highest bits of a header that do not belong to the size.
     reserved_bits: u32,
 }
 

@@ -78,9 +78,9 @@ pub unsafe extern "C" fn boxroot_delete(root: BoxRoot) {
 ///
 /// # Safety
 ///
-/// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle
-/// are not used afterwards. The conditions of [`boxroot_create`] hold for `new_value` and for the
-/// place of the call.
+/// `*root` is live, and no other thread uses it during the call. If it moves, copies of the old
+/// handle are not used afterwards. The conditions of [`boxroot_create`] hold for `new_value` and
+/// for the place of the call.
 #[inline]
 pub unsafe extern "C" fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
     // SAFETY: as promised by the caller. `BoxRoot` has the representation of a C `boxroot` that is

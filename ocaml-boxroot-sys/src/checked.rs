@@ -224,9 +224,9 @@ pub unsafe fn boxroot_delete(root: BoxRoot) {
 ///
 /// # Safety
 ///
-/// `*root` is live, and no other thread uses it meanwhile. If it moves, copies of the old handle
-/// are not used afterwards. The conditions of [`boxroot_create`] hold for `new_value` and for the
-/// place of the call.
+/// `*root` is live, and no other thread uses it during the call. If it moves, copies of the old
+/// handle are not used afterwards. The conditions of [`boxroot_create`] hold for `new_value` and
+/// for the place of the call.
 ///
 /// # Panics
 ///
@@ -244,7 +244,7 @@ pub unsafe fn boxroot_modify(root: *mut BoxRoot, new_value: Value) -> bool {
 /// largest number first. With the feature `debug-checks`.
 pub fn live_roots_by_site() -> Vec<(Site, usize)> {
     extern "C" fn each(sites: *mut c_void, site: Site, live: usize) {
-        // SAFETY: `sites` is the vector below, which nothing else uses meanwhile.
+        // SAFETY: `sites` is the vector below, which nothing else uses during the call.
         unsafe { &mut *sites.cast::<Vec<(Site, usize)>>() }.push((site, live));
     }
     let mut sites = Vec::new();

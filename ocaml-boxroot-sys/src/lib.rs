@@ -145,8 +145,8 @@ pub unsafe extern "C" fn boxroot_setup() -> bool {
 /// # Safety
 ///
 /// This thread holds the lock, outside of collections, or `caml_shutdown` has returned. No other
-/// domain is running. No other thread creates, reads or modifies a root meanwhile, and no thread
-/// reads a root afterwards.
+/// domain is running. No other thread creates, reads or modifies a root during the call, and no
+/// thread reads a root afterwards.
 #[inline]
 pub unsafe extern "C" fn boxroot_teardown() {
     // SAFETY: other threads only delete roots, and no root is read afterwards (caller).

@@ -816,7 +816,7 @@ impl Pool {
         }
     }
 
-    /// On a worker of this pool, takes such a job out of the queue.
+    /// On a worker of this pool, takes a job for which `is_it` is true out of the queue.
     fn take_queued(&self, is_it: impl Fn(&Entry) -> bool) -> Option<Box<dyn FnOnce() + Send>> {
         if !self.is_of_this_worker() {
             return None;
@@ -951,7 +951,7 @@ impl Ending {
     }
 
     /// For a shutdown: calls `may` with the numbers of jobs and of workers, and closes all pools if
-    /// it returns `Ok`. No job begins meanwhile. Called with the lock.
+    /// it returns `Ok`. No job begins during the call. Called with the lock.
     pub(crate) fn all<E>(may: impl FnOnce(usize, usize) -> Result<(), E>) -> Result<Ending, E> {
         let mut pools = locked(&POOLS);
         let all = pools.living();
@@ -974,8 +974,8 @@ impl Ending {
     ///
     /// # Safety
     ///
-    /// This thread holds the lock, which is released meanwhile. No token and no unrooted value is
-    /// used.
+    /// This thread holds the lock, which is released during the wait. No token and no unrooted
+    /// value is used.
     pub(crate) unsafe fn wait_until(self, end: Instant) {
         if self.0.is_empty() {
             return;

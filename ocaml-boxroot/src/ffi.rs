@@ -54,7 +54,7 @@ extern "C" {
 extern "C" {
     /// Sets `SA_ONSTACK` for signal handlers. Does nothing on OCaml 4. Any thread, at any time.
     pub fn obx_protect_signals();
-    /// 1 if the signal's handler would run on OCaml's stacks, else 0. Any thread, at any time.
+    /// 1 if the signal's handler would run on OCaml's stacks, otherwise 0. Any thread, at any time.
     #[cfg(feature = "debug-checks")]
     pub fn obx_signal_is_unprotected(number: c_int) -> c_int;
 }
@@ -196,7 +196,8 @@ extern "C" {
     pub fn obx_alloc_box(held: *mut c_void, size: usize, r#type: *const c_void) -> Value;
     /// Whether a value is a block from `obx_alloc_box`.
     pub fn obx_is_box(value: Value) -> c_int;
-    /// Whether this thread is in the finaliser of such a block, and drops its value. Any thread.
+    /// Whether this thread is in the finaliser of such a block and is dropping its value. Any
+    /// thread.
     pub fn obx_in_finaliser() -> c_int;
     /// Lets OCaml unmarshal boxes of a type with these operations and this name through `read`. The
     /// result is never freed. NULL if out of memory. Needs the lock.

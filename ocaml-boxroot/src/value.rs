@@ -181,7 +181,7 @@ impl<'l, T: ?Sized> ValueExt<'l> for Value<'l, T> {
 }
 
 /// The number of words of a block with this header. The lowest ten bits are the tag and the colour.
-/// The highest bits may be reserved, as OCaml was configured; the rest are the size.
+/// OCaml's configuration may reserve the highest bits. The bits between are the size.
 #[inline(always)]
 const fn size_in(header: usize) -> usize {
     (header << sys::layout::RESERVED_BITS) >> (sys::layout::RESERVED_BITS + 10)

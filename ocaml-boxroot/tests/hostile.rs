@@ -9,7 +9,8 @@
 //!   `.ci/sources.py macros` checks both. These are errors: a static, constant or unit struct with
 //!   the name of a local variable; a trait that gives everything an `IS_FLOAT`; and user attributes
 //!   with the name of a built-in attribute in the expansions.
-//! * *Visibilities* are those of the items. A part's type may be more private than the marker.
+//! * *Visibilities* are those of the generated items. A part's type may be more private than the
+//!   marker.
 //! * *Direct calls of the inner macros* declare a complete new marker, or expand to safe code, or
 //!   need the word `unsafe` and are refused under `forbid(unsafe_code)` (`parts_of_…`,
 //!   `argument_of_export_without_unsafe`). The macros for generated bindings (such as
@@ -30,9 +31,10 @@
 //!   the resulting type counts. If it is not `Send`, neither is the marker
 //!   (`type_of_a_part_that_is_not_send`); if it is not a `OneType`, neither is an unboxed one
 //!   (`any_as_a_type_variable`).
-//! * *Type parameters* are names. In the types, such a name means the parameter, even if another
-//!   item has the same name. A marker is invariant in its parameters, and only `Send` and `Sync` if
-//!   they are. There are no lifetimes. Types in a generic function cannot use its parameters.
+//! * *Type parameters* are names. In the types, a parameter's name means the parameter, even if
+//!   another item has the same name. A marker is invariant in its parameters, and only `Send` and
+//!   `Sync` if they are. There are no lifetimes. Types in a generic function cannot use its
+//!   parameters.
 //!
 //! `ocaml_functions!` and `export!`, in which `unsafe` is a promise about the types:
 //!

@@ -70,7 +70,7 @@ impl OCaml {
     }
 
     /// Checks the version, because cargo does not compile `ocaml-boxroot-sys` again if only PATH
-    /// changes. The linker would not notice that its C code is for another OCaml.
+    /// changes. The linker would not notice that the crate's C code is for another OCaml.
     fn check_version_of_crates(&self) -> Result<(), Error> {
         let told = ["DEP_OCAML_BOXROOT_OCAML_VERSION", "DEP_OCAML_BOXROOT_SHIM_OCAML_VERSION"]
             .map(variable);

@@ -32,7 +32,7 @@
 //!   OCaml has `main`, its version differs from the one in the name: the Rust library was compiled
 //!   for another OCaml than the program.
 //! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: the program has two runtimes. The
-//!   object names in the error tell where the runtimes come from. Often one is from the feature
+//!   object names in the error show the origins of the runtimes. Often one is from the feature
 //!   `link-runtime` of `ocaml-boxroot` (`link-ocaml-runtime-and-dummy-program` of this crate),
 //!   which is for programs without OCaml code. A program can have only one runtime: put all modules
 //!   into one [`Program`].

@@ -368,8 +368,8 @@ fn arguments_that_stay_roots() {
     assert_says(&said, &["no argument of an external", "`x.audit.ordre`", "x.audit.order"]);
 }
 
-/// Another build may compile such a module again after the bindings were generated, perhaps with
-/// the same interface.
+/// Another build may compile such a module again after the bindings were generated, and its
+/// interface may stay the same.
 #[test]
 fn externals_of_modules_that_are_not_bound() {
     let modules = Modules::new(

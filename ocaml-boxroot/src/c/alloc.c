@@ -159,7 +159,7 @@ void obx_count_memory(size_t memory) { caml_adjust_gc_speed(memory, max_memory()
 
 value obx_alloc_custom(struct custom_operations const *operations, size_t size, size_t memory) {
 #if OCAML_VERSION >= 50000
-  /* Since OCaml 5.3, caml_alloc_custom_mem allocates such blocks in the major heap, and may
+  /* Since OCaml 5.3, caml_alloc_custom_mem allocates these blocks in the major heap, and may
      raise. */
   if (memory > caml_custom_minor_max_bsz) {
     value block = caml_alloc_shr_noexc(1 + (size + sizeof(value) - 1) / sizeof(value), Custom_tag);

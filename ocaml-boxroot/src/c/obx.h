@@ -32,7 +32,8 @@ static inline int obx_has_stack_within(struct obx_limit *limit) {
 extern __attribute__((visibility("hidden"))) __thread struct obx_limit obx_for_ocaml;
 
 /* Makes signal handlers run on the threads' alternate signal stacks, one at a time (OCaml 5). If
-   another thread changes the action for a signal meanwhile, that change may be lost. Any thread. */
+   another thread changes the action for a signal at the same time, that change may be lost. Any
+   thread. */
 void obx_protect_signals(void);
 
 /* Whether a signal has a handler that would run on OCaml's stacks. Any thread. */
@@ -65,7 +66,7 @@ value obx_alloc_string(char const *bytes, size_t length);
 struct custom_operations;
 value obx_alloc_custom(struct custom_operations const *operations, size_t size, size_t memory);
 
-/* Makes the GC run sooner, as if such blocks had allocated `memory` bytes. Does not run it. */
+/* Makes the GC run sooner, as if custom blocks had allocated `memory` bytes. Does not run it. */
 void obx_count_memory(size_t memory);
 
 /* Whether this thread is dropping a Rust value in the finaliser of its block. If so, this may be

@@ -349,8 +349,8 @@ static bool call_register(void) {
 
 /* Makes a record for this thread. Returns false if OCaml refuses. On OCaml 4,
    caml_c_thread_register would run OCaml's signal handlers, perhaps on a small stack, and an
-   exception from a handler would end the process. So this thread blocks all signals meanwhile: they
-   stay pending, and caml_leave_blocking_section finds them later. */
+   exception from a handler would end the process. So this thread blocks all signals during the
+   call: they stay pending, and caml_leave_blocking_section finds them later. */
 static bool make_record(void) {
 #if OCAML_VERSION >= 50000
   return call_register();

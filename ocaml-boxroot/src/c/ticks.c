@@ -3,9 +3,9 @@
    runs OCaml code to give the lock to waiting threads. If C registers the first thread besides the
    one that started OCaml, the tick thread only starts when the new thread has the lock. Until then
    OCaml code would keep the lock, forever if it waits for the new thread. So a thread of this file
-   asks meanwhile. In the child of a fork this thread asks while threads are attached, because OCaml
-   5 believes that the parent's tick thread still runs. It ends soon afterwards, because a process
-   may rely on ending with its last thread. */
+   asks until then. In the child of a fork this thread asks while threads are attached, because
+   OCaml 5 believes that the parent's tick thread still runs. It ends soon afterwards, because a
+   process may rely on ending with its last thread. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <pthread.h>

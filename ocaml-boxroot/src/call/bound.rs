@@ -254,7 +254,8 @@ macro_rules! bound_externals {
                         move || <$provider as $trait>::$plain($($($number,)?)*),
                     )
                 };
-                // SAFETY: OCaml called this function, and takes such a number (generated code).
+                // SAFETY: OCaml called this function, and takes a number of this type (generated
+                // code).
                 unsafe { $crate::bound_plain!(to @$passed_back $plain_of, result) }
             }
 

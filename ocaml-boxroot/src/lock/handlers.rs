@@ -29,7 +29,7 @@ pub(crate) unsafe fn below_handlers<R>(f: impl FnOnce() -> R) -> R {
 #[cold]
 fn call_without_caller(mut f: &mut dyn FnMut()) {
     unsafe extern "C" fn call(f: *mut c_void) {
-        // SAFETY: `f` is from the call below, which does not use it meanwhile.
+        // SAFETY: `f` is from the call below, which does not use it until this returns.
         unsafe { (*f.cast::<&mut dyn FnMut()>())() }
     }
     // SAFETY: the C function calls `call` with this pointer, once.

@@ -92,7 +92,7 @@ impl DomainLock {
     /// `attach` waits until that call returns, unless it is nested in another `attach`.
     ///
     /// If `f` waits for another thread that may need OCaml, it should
-    /// [`release`](DomainLock::release) the lock meanwhile.
+    /// [`release`](DomainLock::release) the lock while it waits.
     ///
     /// In thread-local destructors, and in C's `atexit` functions, std has already removed the
     /// thread's alternate signal stack, and OCaml 5 runs its code on stacks that are too small for
@@ -114,8 +114,9 @@ impl DomainLock {
     /// * [`Forked`](crate::AttachError::Forked) in a child process that was forked without the
     ///   lock, or after another domain was made;
     /// * [`SystemThreadsMissing`](crate::AttachError::SystemThreadsMissing) if the program does not
-    ///   link the `threads` library; [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered)
-    ///   if OCaml cannot register the thread, or the thread's domain has ended;
+    ///   link the `threads` library, and
+    ///   [`ThreadNotRegistered`](crate::AttachError::ThreadNotRegistered) if OCaml cannot register
+    ///   the thread, or the thread's domain has ended;
     /// * [`OutOfMemory`](crate::AttachError::OutOfMemory) and
     ///   [`Invalid`](crate::AttachError::Invalid).
     ///
@@ -235,7 +236,7 @@ impl DomainLock {
     }
 
     /// Runs `f` with a token if this thread certainly holds the lock and no root scan is running;
-    /// else returns `None`. `f` must not read the OCaml heap, because this may be called in a
+    /// otherwise returns `None`. `f` must not read the OCaml heap, because this may be called in a
     /// finaliser.
     pub(crate) fn read_if_held<R>(f: impl FnOnce(&DomainLock) -> R) -> Option<R> {
         if !DomainLock::is_held() {

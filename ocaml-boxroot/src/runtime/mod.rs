@@ -337,7 +337,7 @@ fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
 }
 
 /// How long a shutdown waits for idle workers of pools to end. This takes less than a millisecond,
-/// unless OCaml code made threads in their domains. A worker with such threads stays, as do the
+/// unless OCaml code made threads in their domains. A worker with OCaml threads stays, as do these
 /// threads.
 const WORKERS_MAY_TAKE: Duration = Duration::from_secs(1);
 
