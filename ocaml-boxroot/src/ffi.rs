@@ -284,8 +284,7 @@ extern "C" {
 
 // `c/start.c`, and the rest of `c/runtime.c`.
 extern "C" {
-    /// 1 if the program contains the start of OCaml's native code, otherwise 0. Any thread, at any
-    /// time.
+    /// 1 if [`obx_start`] can start the OCaml program, otherwise 0. Any thread, at any time.
     pub fn obx_can_start() -> c_int;
     /// Starts the runtime and runs the program's modules, if it can. Leaves the lock held. The
     /// result may be an encoded exception.

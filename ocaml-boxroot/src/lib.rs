@@ -85,8 +85,9 @@
 //! * `ndarray`: [bigarrays](bigarray) as arrays of the crate `ndarray`.
 //! * `debug-checks`: records where in the program each root was created. Misuse of raw handles
 //!   panics and names that place, `leaks` lists the live roots by place, and [`Runtime::shutdown`]
-//!   prints them. Values of [wrong types](crate#builds-with-checks) are errors, as in debug builds.
-//!   Deadlocks are reported. For each root, this feature calls `malloc` and locks a mutex twice.
+//!   prints them. Values that do not match their [types](crate#builds-with-checks) are errors, as
+//!   in debug builds. Deadlocks are reported. For each root, this feature calls `malloc` and locks
+//!   a mutex twice.
 
 // docs.rs shows which feature an item needs.
 #![cfg_attr(docsrs, feature(doc_cfg))]

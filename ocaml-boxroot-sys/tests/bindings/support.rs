@@ -1,4 +1,4 @@
-//! Support: a program that generates bindings, OCaml modules to compile, and packages for cargo.
+//! Support for the tests: a program that generates bindings, OCaml modules, and packages for cargo.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -44,7 +44,7 @@ macro_rules! include_bindings {
     };
 }
 
-/// For generated bindings: implements an OCaml exception with these arguments for a struct. The
+/// For generated bindings: makes a struct represent an OCaml exception with these arguments. The
 /// `unsafe` form, for [`ocaml_functions!`], also defines the struct.
 ///
 /// # Safety

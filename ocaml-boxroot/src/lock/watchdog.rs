@@ -1,5 +1,5 @@
-//! The watchdog of the feature `debug-checks`. This thread reports threads that have waited for
-//! OCaml's lock for seconds, with the locations of the waits and of the threads that hold the lock.
+//! The watchdog of the feature `debug-checks`. This thread reports threads that have waited several
+//! seconds for OCaml's lock, with the locations of the waits and of the threads that hold the lock.
 //! The watchdog never uses OCaml itself, and handles no signals.
 //!
 //! It does not see OCaml or C code that holds the lock. Nor does it see a thread that waits for a
