@@ -13,9 +13,9 @@ pub const TITLE: &str = "Calls and conversions";
 
 /// What the names in the table mean.
 pub const LEGEND: &str = "\
-`to` and `from` are conversions to OCaml and from it; `export` is a function of Rust that OCaml calls in\n\
-a loop. Lists, arrays and `records_1000` have a thousand elements; `1M` is a mebibyte. An empty cell is\n\
-something that the crate does not offer. The last column is the ratio of ours to the faster one of the others.\n";
+`to` and `from` are conversions to OCaml and from it; `export` is a Rust function that OCaml calls in\n\
+a loop. Lists, arrays and `records_1000` have a thousand elements; `1M` is a mebibyte. An empty cell\n\
+means that the crate cannot do this. The last column is our time divided by that of the faster other crate.\n";
 
 #[derive(Serialize, Deserialize)]
 pub struct Border {

@@ -9,12 +9,12 @@ use crate::tables::format;
 const ADVICE: &str = "\
 | instead of | do | why |
 |---|---|---|
-| a root in each function that a value passes through | root it in the caller, and pass `&RootRef<T>` (in C a `boxroot`) on | [below](#local-roots) |
+| a root in each function that a value passes through | root the value in the caller, and pass on `&RootRef<T>` (in C a `boxroot`) | [below](#local-roots) |
 | `drop(root)` with a token at hand | `root.delete_in(lock)`; in C `boxroot_delete_in` | it does not ask who holds the lock |
 | many roots of values that live and die together | one root of a list or an array of them | the collector visits one root |
-| many roots in one go, in C | `boxroot_create_many`, `boxroot_delete_many` | one call |
+| many roots at once, in C | `boxroot_create_many`, `boxroot_delete_many` | one call |
 | `attach` for each of many small steps | one `attach` around them, unless other threads wait for the lock | each `attach` takes and gives up the lock |
-| a copy of a result that only goes back to OCaml | the function with `_root`: `cheaper_root` | nothing is converted |
+| a copy of a result that only goes back to OCaml | the function's variant `…_root`, such as `cheaper_root` | nothing is converted |
 | a copy of a large value of which little is read | `root.read(lock, OCamlItem::price)`, `iter`, `as_str`, `cells` | they read in place |
 | roots that other threads drop, one by one and far apart | let the domain that made them drop them | a drop elsewhere takes atomic operations |
 
@@ -24,15 +24,15 @@ cheap.
 
 ## What a call does
 
-A call of OCaml from Rust copies the arguments, calls the function, and copies the result or makes a
-root of it. A call of Rust from OCaml makes a root for each argument that the body gets as a root. A
-value needs a root only while others are made: integers, booleans and constant constructors need
-none, nor do roots that are arguments, nor results. Each root costs what [creating and deleting
-one](#single-operations) does. The function's name is looked up once, in its first call.
+A call of OCaml from Rust copies the arguments, calls the function, and copies the result or roots
+it. A call of Rust from OCaml makes a root for each parameter whose Rust type is a root. In a call,
+a value needs a root only while other values are allocated. Integers, booleans and constant
+constructors need none, nor do results, nor arguments that are roots already. Each root costs as
+much as [creating and deleting one](#single-operations). The first call looks up the function's name.
 
-The copies cost most: all bytes of a string, all elements of a list. An argument that is a root is
-not copied, nor is the result of a function with `_root`. Taking the lock is not a part of a call:
-`attach` does it, once for all calls in its closure. `docs/benchmarks/README.md` of the repository
+Copying all bytes of a string, or all elements of a list, costs most. An argument that is a root is
+not copied, nor is the result of a function `…_root`. Taking the lock is not a part of a call:
+`attach` takes it once for all calls in its closure. `docs/benchmarks/README.md` of the repository
 has the cost of entering Rust from OCaml and of `attach`.
 ";
 
@@ -56,11 +56,11 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         "# Costs\n\nThe cost of boxroots, compared with other kinds of roots, and how to reduce it.\n\n\
          `make report OCAML={version}` writes this page and `docs/benchmarks/{version}.md` of the repository, which\n\
          describes the machine and has the spread of each ratio. `docs/benchmarks/README.md` there says how\n\
-         it is measured, and in which cases boxroots are slower than the alternatives.\n\n\
+         the figures are measured, and in which cases boxroots are slower than the alternatives.\n\n\
          ## Where it matters\n\n\
          {ADVICE}\n\
          ## Single operations\n\n\
-         Nanoseconds for each, if no other unit is given; OCaml {version}. \"Generational\" and \"global\" are the\n\
+         Nanoseconds per operation, unless another unit is given; OCaml {version}. \"Generational\" and \"global\" are the\n\
          roots of OCaml's runtime (`caml_register_generational_global_root`, `caml_register_global_root`), \"0.4.0\" is\n\
          `ocaml-boxroot-sys` 0.4.0.\n\n\
          | | boxroot | generational | global | 0.4.0 |\n|---|---|---|---|---|\n"
@@ -68,11 +68,11 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
     let kinds = ["boxroot", "generational", "global", "peer"];
     for (what, program) in [
         ("create one and delete it (`pair`)", "pair"),
-        ("create 1000 and delete them, for each (`batch`)", "batch"),
+        ("create 1000 and delete them, per root (`batch`)", "batch"),
         ("read (`get`)", "get"),
         ("change, young value (`modify_young`)", "modify_young"),
         ("change, old value (`modify_old`)", "modify_old"),
-        ("the same, once after each minor collection (`modify_after_minor`)", "modify_after_minor"),
+        ("change once after each minor collection (`modify_after_minor`)", "modify_after_minor"),
         ("delete one of a million, in random order (`delete_shuffled`)", "delete_shuffled"),
     ] {
         let cells = kinds.map(|kind| cell("micro", program, "", kind, "ns_per_operation"));
@@ -83,12 +83,12 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
         }
     }
     let memory = kinds.map(|kind| cell("memory", "memory", "1000000", kind, "bytes_per_root"));
-    text += &row("memory for each of a million, in bytes (`memory`)", &memory);
+    text += &row("memory per root, in bytes, with a million roots (`memory`)", &memory);
     let pause = kinds.map(|kind| cell("pause", "pause", "10000000", kind, "longest_pause"));
     text += &row("longest pause, with ten million roots (`pause`)", &pause);
 
-    text += "\nOf boxroots alone, in one executable; in C, `create_in` and `delete_in` have a proof of the lock, as a\n\
-             token is in Rust:\n\n\
+    text += "\nBoxroots alone, in one executable. In C, `create_in` and `delete_in` take a proof that the thread holds\n\
+             the lock, like the token in Rust:\n\n\
              | | C | C, `create_in` | Rust, token | Rust, `drop` |\n|---|---|---|---|---|\n";
     let levels = ["boxroot", "unsafe", "rust_token", "rust_drop"];
     for (what, program) in [("create one and delete it", "pair"), ("read", "get")] {
@@ -97,14 +97,14 @@ pub fn page(version: &str, parts: &[Part], report: &Report) -> String {
     }
     let bulk = |name| cell("batches", "batch", "", name, "ns_per_operation").unwrap_or_default();
     text += &format!(
-        "\n`boxroot_create_many` and `boxroot_delete_many` take {} for each of a thousand; one by one they take {}.\n",
+        "\n`boxroot_create_many` and `boxroot_delete_many` take {} per root for a thousand roots; separate calls take {}.\n",
         bulk("bulk"),
         bulk("boxroot")
     );
 
     text += "\n## Local roots\n\n\
-             The best choice depends on how many functions a value passes through: chains of N calls, nanoseconds\n\
-             for each call.\n\n\
+             The best choice depends on the number N of functions that a value passes through. Nanoseconds per\n\
+             call, in a chain of N calls:\n\n\
              | | N = 1 | 3 | 10 | 100 |\n|---|---|---|---|---|\n";
     for (what, kind) in [
         ("OCaml's `CAMLparam`", "local"),
