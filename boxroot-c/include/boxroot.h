@@ -4,12 +4,12 @@
    A boxroot owns one OCaml value. The garbage collector treats the value as a root, and updates it
    when it moves, until the boxroot is deleted. All operations take constant time.
 
-   The lock. "The lock" is that of an OCaml domain (OCaml 5) or of the runtime (OCaml 4): what
-   caml_release_runtime_system gives up. A thread holds it whenever it runs OCaml code, or C code
-   called from OCaml outside a blocking section.
+   The lock. "The lock" is that of an OCaml domain (OCaml 5) or of the runtime (OCaml 4): the lock
+   that caml_release_runtime_system releases. A thread holds it whenever it runs OCaml code, or C
+   code called from OCaml outside a blocking section.
 
-   Words. Roots lie in pools, each of one domain: the one that made the roots, or, if that has
-   ended, another. A hook is a function that the runtime calls while it collects garbage.
+   Words. Roots lie in pools. A pool belongs to one domain: the one that made the roots, or, after
+   its end, another one. A hook is a function that the runtime calls while it collects garbage.
 
    Errors. A function that fails changes no root, sets errno, and leaves a message for
    boxroot_error_string. No function here blocks, runs the garbage collector or raises an OCaml
@@ -42,12 +42,12 @@ extern "C" {
 typedef struct boxroot_private *boxroot;
 
 /* boxroot_create(v) is a new boxroot that owns v.
-   Lock: required. Cost: about 15 instructions; a slow path once in 16 calls or more. Do not call
-   it in the finaliser of a custom block, where the collector may be at work. A function of
-   Gc.finalise is ordinary OCaml code, and may call it. In a hook that runs inside a collection (at
-   the end of a minor one, around slices, in a root scan), v must not be a block of the minor heap,
-   because the collection has scanned the roots already. OCaml 4: do not call it in a thread-local
-   destructor of a Thread.create thread: the lock is gone there, and the library cannot tell.
+   Lock: required. Cost: about 15 instructions; a slow path at most once in 16 calls. Do not call it
+   in the finaliser of a custom block, where the collector may be at work. (A Gc.finalise function
+   is ordinary OCaml code, and may call it.) In a hook that runs inside a collection (at the end of
+   a minor one, around slices, in a root scan), v must not be a block of the minor heap, because the
+   collection has scanned the roots already. OCaml 4: do not call it in a thread-local destructor of
+   a Thread.create thread: the lock is gone there, and the library cannot tell.
    Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4), torn down or invalid (see
              below), or the call comes from a finaliser that runs inside a root scan;
@@ -69,8 +69,8 @@ BOXROOT_INLINE value boxroot_get(boxroot r);
    not be NULL. Lock: required to read through it. Never write through it: use boxroot_modify. */
 BOXROOT_INLINE value const *boxroot_get_ref(boxroot r);
 
-/* boxroot_delete(r) gives up r and its value. NULL is a no-op. It never fails. Deleting the same
-   boxroot twice is undefined.
+/* boxroot_delete(r) gives up r and its value. NULL is a no-op. Never fails. Deleting the same
+   boxroot twice is undefined behaviour.
    Lock: none. Any thread may call it at any time: another domain, a thread unknown to OCaml, a
    finaliser, after boxroot_teardown, after caml_shutdown. (If the program started with
    caml_startup_pooled, caml_shutdown frees all memory: call boxroot_teardown before it.) Cost on
@@ -110,21 +110,21 @@ BOXROOT_NODISCARD bool boxroot_create_many(boxroot_domain domain, boxroot *roots
 /* Deletes all n roots; some may be NULL. */
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
-/* Prepares the library. True if it is set up now, by this call or before. OCaml 5: never needed.
-   OCaml 4: required before the first create, with the lock held, and best before other threads
-   start. If the program links the Thread module, call it after that is initialised; Boxroot.setup
-   of the OCaml package also works before. Failure: false, with errno
+/* Prepares the library. Returns true if it is set up, by this call or before. OCaml 5: never
+   needed. OCaml 4: required before the first create, with the lock held, and best before other
+   threads start. If the program links the Thread module, call it after that module's
+   initialisation; Boxroot.setup of the OCaml package also works before. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn down
              or invalid (see below);
      ENOMEM  out of memory. */
 BOXROOT_INLINE bool boxroot_setup(void);
 
-/* Ends the use of the library, and gives the memory of its pools back, except those that hold
-   roots. A pool that the collector may be marking is given back when the next major cycle starts,
-   if there is one. Call it with the lock, before caml_shutdown, and neither in a finaliser of a
-   custom block nor in a hook; or after caml_shutdown, but see boxroot_delete. No other domain may
-   be running, and no other thread may be using boxroots. Afterwards create and modify fail, and
-   live boxroots are no longer roots: delete them on any thread, and do not read them. */
+/* Ends the use of the library, and unmaps its pools, except those that hold roots. A pool that the
+   collector may be marking is unmapped when the next major cycle starts, if there is one. Call it
+   with the lock, before caml_shutdown, and neither in a finaliser of a custom block nor in a hook;
+   or after caml_shutdown, but see boxroot_delete. No other domain may be running, and no other
+   thread may be using boxroots. Afterwards create and modify fail, and live boxroots are no longer
+   roots: delete them on any thread, and do not read them. */
 void boxroot_teardown(void);
 
 enum boxroot_state {
@@ -140,14 +140,14 @@ enum boxroot_state {
 /* Whether this thread holds the lock. False if that is not certain: on OCaml 5, on a backup thread
    of the runtime, and on a thread that blocks SIGSEGV and has made no root; on OCaml 4, before
    boxroot_setup and on threads on which boxroot_trim does nothing. False after boxroot_teardown.
-   Any thread; but neither after caml_shutdown without boxroot_teardown, nor in thread-local
+   Any thread may call it, except after caml_shutdown without boxroot_teardown, and in thread-local
    destructors of a thread that never made a root. */
 bool boxroot_lock_is_held(void);
 
 /* The state of the library, one of the constants above. Any thread. */
 int boxroot_status(void);
 
-/* A message about the last failure on this thread: what went wrong, and what to do. Never NULL; the
+/* A message about the last failure on this thread, with its cause and a remedy. Never NULL; the
    string is static. Any thread. */
 char const *boxroot_error_string(void);
 

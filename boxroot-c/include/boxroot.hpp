@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A smart pointer over boxroot.h, for C++17 and later: what std::unique_ptr is for memory, Root is
-// for OCaml values.
+// A smart pointer over boxroot.h, for C++17 and later. Root is for OCaml values what
+// std::unique_ptr is for memory.
 //
 // With -fno-exceptions, functions that could throw are left out: use try_make_root and try_set.
 //
@@ -40,7 +40,7 @@ constexpr bxr_site bxr_place(char const *file = __builtin_FILE(),
 #define BXR_CALL(operation, ...) boxroot_##operation(__VA_ARGS__)
 #endif
 
-// Owns one OCaml value, or nothing. May be destroyed on any thread, with or without the lock, also
+// Owns one OCaml value, or nothing. May be destroyed on any thread, with or without the lock, even
 // after the runtime has ended. A Root that was moved from owns nothing.
 class Root {
 public:
@@ -72,17 +72,17 @@ public:
   void swap(Root &other) noexcept { std::swap(handle_, other.handle_); }
   explicit operator bool() const noexcept { return handle_ != nullptr; }
 
-  // Gives the value up. The Root owns nothing then.
+  // Deletes the root. The Root owns nothing afterwards.
   void reset() noexcept { (boxroot_delete)(release()); }
 
-  // Lock: required; the Root must own something. The results are as boxroot_get's and
-  // boxroot_get_ref's: valid until the collector may run.
+  // Lock: required; the Root must own something. Like the results of boxroot_get and
+  // boxroot_get_ref, these are valid until the collector may run.
   value operator*() const noexcept { return (boxroot_get)(handle_); }
   value get(BXR_PLACE) const noexcept { return BXR_CALL(get, handle_); }
   value const *get_ref(BXR_PLACE) const noexcept { return BXR_CALL(get_ref, handle_); }
 
-  // Lock: required. The Root owns v from now on, instead of the value that it had, if any. False:
-  // nothing has changed, and boxroot_error_string() tells why.
+  // Lock: required. Makes the Root own v instead of its old value, if any. If it returns false,
+  // nothing has changed, and boxroot_error_string() says why.
   bool try_set(BXR_WITH_PLACE(value v)) noexcept {
     if (handle_ != nullptr) return BXR_CALL(modify, &handle_, v);
     handle_ = BXR_CALL(create, v);
@@ -95,9 +95,9 @@ public:
   }
 #endif
 
-  // The handle for C. The Root still owns it. It changes with set and try_set.
+  // The handle for C. The Root still owns it. set and try_set may change it.
   boxroot handle() const noexcept { return handle_; }
-  // Gives the handle up to the caller, who must delete it.
+  // Passes the ownership of the handle to the caller, who must delete it.
   boxroot release() noexcept { return std::exchange(handle_, nullptr); }
   // Takes ownership of a handle.
   static Root adopt(boxroot handle) noexcept {
@@ -119,7 +119,7 @@ private:
 
 inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 
-// Lock: required. On failure the result owns nothing, and boxroot_error_string() tells why.
+// Lock: required. On failure the result owns nothing, and boxroot_error_string() says why.
 [[nodiscard]] inline Root try_make_root(BXR_WITH_PLACE(value v)) noexcept {
   return Root::adopt(BXR_CALL(create, v));
 }
@@ -128,9 +128,9 @@ inline void swap(Root &a, Root &b) noexcept { a.swap(b); }
 [[nodiscard]] inline Root make_root(BXR_WITH_PLACE(value v)) { return BXR_AT(Root, v); }
 #endif
 
-// Comparisons are of roots, not of values: no two Roots that own something are equal. The order has
-// no meaning; it is there for std::map and the like. set and try_set may change a Root's place in
-// the order, and its hash.
+// The operators compare roots, not values: no two Roots that own something are equal. The order has
+// no meaning; it exists for std::map and the like. set and try_set may change a Root's place in the
+// order, and its hash.
 inline bool operator==(Root const &a, Root const &b) noexcept { return a.handle() == b.handle(); }
 inline bool operator!=(Root const &a, Root const &b) noexcept { return !(a == b); }
 inline bool operator<(Root const &a, Root const &b) noexcept {

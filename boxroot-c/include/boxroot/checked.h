@@ -38,8 +38,8 @@ BOXROOT_NODISCARD bool bxr_checked_create_many(boxroot_domain domain, boxroot *r
 void bxr_checked_delete_many(boxroot_domain domain, boxroot const *roots, size_t n,
                              struct bxr_site site);
 
-/* The same operations for Rust, in which a mistake is a panic. After a mistake they return false,
-   nothing was done, and `text`, which has BXR_TEXT bytes, describes it. */
+/* The same operations for Rust, which panics on a mistake. On a mistake these functions do nothing
+   but describe it in `text`, which has BXR_TEXT bytes, and return false. */
 enum { BXR_TEXT = 1000 };
 bool bxr_check_create(value v, struct bxr_site site, boxroot *made, char *text);
 bool bxr_check_get(boxroot r, struct bxr_site site, value *found, char *text);
@@ -47,8 +47,8 @@ bool bxr_check_get_ref(boxroot r, struct bxr_site site, value const **found, cha
 bool bxr_check_delete(boxroot r, struct bxr_site site, char *text);
 bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, char *text);
 
-/* Calls `each` for every site that created roots still live, and passes the number of those roots.
-   The site with the most comes first. Does nothing if memory is short. */
+/* Calls `each` for every site that created live roots, with their number, largest first. Does
+   nothing if memory is short. */
 void bxr_check_leaks(void (*each)(void *context, struct bxr_site site, size_t live), void *context);
 
 /* Writes FILE:LINE, or OBJECT+OFFSET of an address, which addr2line reads. */

@@ -32,7 +32,7 @@
 #define BOXROOT_INLINE
 #endif
 
-/* For results that must not be ignored: a root would leak, or a handle be stale. */
+/* For results that must not be ignored: otherwise a root leaks, or a handle is stale. */
 #if defined(__GNUC__)
 #define BOXROOT_NODISCARD __attribute__((warn_unused_result))
 #else

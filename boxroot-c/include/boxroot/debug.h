@@ -8,14 +8,14 @@ extern "C" {
 #endif
 
 /* Statistics. For the calling domain, the counts of roots and of pools by state are exact, except
-   for deletes that have not arrived yet (see boxroot_delete). For another domain they are as of its
-   last major root scan. longest_minor_scan and longest_major_scan are in nanoseconds of wall-clock
-   time, the longest of all domains. The counts of events (scans, deletes, adoptions) begin when the
-   library is loaded. */
+   for deletes that have not arrived yet (see boxroot_delete). For other domains, they are the
+   counts at the domain's last major root scan. longest_minor_scan and longest_major_scan are in
+   nanoseconds of wall-clock time, the longest of all domains. Events (scans, deletes, adoptions)
+   are counted from the time when the library is loaded. */
 struct boxroot_stats {
   size_t live_roots;     /* roots created and not yet deleted */
   size_t pools;          /* pools in memory, in all states */
-  size_t pools_current;  /* pools that domains create roots in */
+  size_t pools_current;  /* pools in which domains create roots */
   size_t pools_full;     /* pools with too few free slots to allocate from */
   size_t pools_partial;  /* pools to allocate from next */
   size_t pools_empty;    /* pools that hold no root, kept for re-use */
@@ -40,8 +40,8 @@ struct boxroot_stats {
 
 /* Fills the first `size` bytes of *s, which is sizeof *s: later versions may append fields to the
    struct, and `size` tells which ones the caller knows. Any thread; exact only when the caller
-   holds the lock. The struct is `struct boxroot_stats` in C++ too, where the function's name hides
-   it. */
+   holds the lock. In C++, also write `struct boxroot_stats`, because the function's name hides the
+   struct's. */
 void boxroot_stats(struct boxroot_stats *s, size_t size);
 
 /* Prints boxroot_stats to standard output. */
@@ -53,9 +53,9 @@ void boxroot_print_stats(void);
    pools, the pools that share a page are given back when all of them are empty.
    Lock: required; without it, nothing happens. Nothing happens either on a thread that has not made
    or modified a root, called boxroot_domain_self or collected garbage (OCaml 5), or if the library
-   cannot tell whether this thread holds the lock (OCaml 4). Threads of the Thread module, except
-   the main one, are such threads if another thread was waiting for the end of the one that called
-   boxroot_setup, if memory was short, or if the library does not recognise the module. */
+   cannot tell whether this thread holds the lock (OCaml 4): on threads of the Thread module, except
+   the main one, if another thread was waiting for the end of the one that called boxroot_setup, if
+   memory was short, or if the library does not recognise the module. */
 size_t boxroot_trim(void);
 
 /* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call
@@ -66,23 +66,23 @@ size_t boxroot_trim(void);
    create that is sampled. */
 void boxroot_profile(uint32_t rate);
 
-/* Writes the profile to a file: how many roots are alive, estimated from the samples, by the call
-   stack that created them. It is a heap profile of gperftools, which pprof reads. Roots that are
+/* Writes the profile to a file: for each call stack, the number of live roots that it created,
+   estimated from the samples. The file is a heap profile of gperftools, which pprof reads. Roots
    younger than `age` major collections are left out: leaked roots are old.
    Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY
    while another call is writing. */
 bool boxroot_profile_write(int file, uint32_t age);
 
-/* Checks every internal invariant of the calling domain's pools, in time linear in their size. NULL
-   if all hold, else a static string that names the broken one, and the misuse that may have broken
-   it.
-   Lock: required. If boxroot_trim does nothing, this function checks nothing, and returns NULL.
-   For tests and debugging. */
+/* Checks every internal invariant of the calling domain's pools, in time linear in their size.
+   Returns NULL if all hold, else a static string that names the broken one, and the misuse that may
+   have broken it.
+   Lock: required. If boxroot_trim does nothing, this function checks nothing, and returns NULL. For
+   tests and debugging. */
 char const *boxroot_validate(void);
 
-/* Prints to standard error how many live roots each line of the program created, the most first.
-   Only the checked flavour knows these lines; the other flavour prints the number of live roots
-   alone. Any thread. This function takes no argument, so it may be given to atexit. */
+/* Prints to standard error the number of live roots that each line of the program created, largest
+   first. Only the checked flavour knows these lines; the other flavour prints the number of live
+   roots alone. Any thread. This function takes no argument, so it can be passed to atexit. */
 void boxroot_print_leaks(void);
 
 #ifdef __cplusplus

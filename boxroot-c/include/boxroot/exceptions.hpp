@@ -12,9 +12,9 @@
 //   }
 //
 // A C++ exception does not undo the CAMLparam of functions that it passes; entered_from_ocaml does
-// that at its end. So code in between must not catch an exception that has passed functions with
-// CAMLparam, and then go on. If it has to go on, let these functions hold values in Roots
-// instead of CAMLparam.
+// that at its end. So code in between must not continue after it has caught an exception that
+// passed functions with CAMLparam. If it has to continue, these functions must use Roots instead of
+// CAMLparam.
 #ifndef BOXROOT_EXCEPTIONS_HPP
 #define BOXROOT_EXCEPTIONS_HPP
 
@@ -39,8 +39,8 @@ namespace boxroots {
 
 // Not an interface.
 namespace detail {
-// The text that OCaml prints of an exception that nobody caught. OCaml's heap is only read, so no
-// value moves.
+// The text that OCaml prints for an uncaught exception. OCaml's heap is only read, so no value
+// moves.
 inline std::string text_of(value exception) {
   std::unique_ptr<char, void (*)(void *)> text(caml_format_exception(exception), caml_stat_free);
   return text ? text.get() : "an exception of OCaml's";
@@ -60,7 +60,7 @@ public:
 
   // The OCaml exception. Lock: required.
   value operator*() const noexcept { return *exception_; }
-  // Its text, as OCaml prints an exception that nobody caught: Stock.Missing("tea", 2). Lock: none.
+  // Its text, as OCaml prints an uncaught exception: Stock.Missing("tea", 2). Lock: none.
   char const *what() const noexcept override { return text_.c_str(); }
 
 private:
@@ -68,7 +68,7 @@ private:
   std::string text_;
 };
 
-// Private. What `call` makes of its arguments.
+// Private. Converts an argument of `call`.
 namespace detail {
 inline value value_of(value v) noexcept { return v; }
 inline value value_of(Root const &root) noexcept { return *root; }
@@ -77,13 +77,14 @@ inline value value_of(Root const &root) noexcept { return *root; }
 // Calls an OCaml function with one argument or more. Throws OCamlException if the function raises
 // an exception. Lock: required. The collector may run.
 //
-// The function and each argument are a Root, or a value. Use Roots if an argument allocates, as in
+// The function and each argument are Roots or values. Use Roots if an argument allocates, as in
 //
 //   boxroots::call(f, caml_copy_string("word"));
 //
-// for a Root f: call reads Roots when all arguments are there. C++ does not say in which order
-// arguments are made, so call(*f, caml_copy_string("word")) may read f's value first, and then move
-// it. For the same reason, no two arguments may be expressions that allocate and result in a value.
+// for a Root f: call reads Roots after all arguments are evaluated. C++ does not say in which order
+// arguments are evaluated, so call(*f, caml_copy_string("word")) may read f's value first, and then
+// move it. For the same reason, at most one argument may be an expression that allocates and
+// returns a value.
 template <class Function, class First, class... Others>
 value call(Function const &function, First const &first, Others const &...others) {
   value arguments[] = {detail::value_of(first), detail::value_of(others)...};
@@ -96,8 +97,8 @@ value call(Function const &function, First const &first, Others const &...others
 // Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that
 // ended the body: OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory,
 // any other as Failure, whose text is what(), cut after 250 bytes. All destructors of the body have
-// run by then. (The end of the thread, by which OCaml may end threads of other domains, from 5.4
-// on, is no exception. It also runs all destructors.)
+// run by then. (From 5.4 on, OCaml may end threads of other domains. That is no exception, but also
+// runs all destructors.)
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. Functions that the Rust crates need beyond boxroot.h, because they start the runtime,
-   wait for its lock, and end it. */
+/* Private. Functions that only the Rust crates need, because these start the runtime, wait for its
+   lock, and end it. */
 #ifndef BOXROOT_HOST_H
 #define BOXROOT_HOST_H
 
@@ -10,12 +10,13 @@
 extern "C" {
 #endif
 
-/* boxroot_trim and boxroot_stats, for callers that have a domain. */
+/* boxroot_trim and boxroot_stats, for a caller that has a boxroot_domain. */
 size_t bxr_domain_trim_empty(struct bxr_domain_head *self);
 void bxr_domain_stats(struct bxr_domain_head *self, struct boxroot_stats *s, size_t size);
 
-/* A fast bxr_domain_attach for a thread that OCaml has called, and that has a use already (below).
-   NULL if only bxr_domain_attach can tell, or if OCaml runs on the stack of an effect handler. */
+/* A fast bxr_domain_attach for a thread that OCaml has called, and that already has a use (below).
+   Returns NULL if only bxr_domain_attach can tell, or if OCaml runs on the stack of an effect
+   handler. */
 struct bxr_domain_head *bxr_domain_reenter(void);
 
 /* Does this thread hold a domain's lock? ENDED: no, and it never will again, because its domain
@@ -37,19 +38,19 @@ void bxr_lock_confirm(void);
 
 /* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins
    before a thread waits for the lock, and ends after the thread has released it. Uses of one thread
-   may be nested. bxr_uses_forbid fails while there are other uses than the caller's, so that nobody
-   shuts the runtime down while others use it.
+   may be nested. bxr_uses_forbid fails while there are other uses than the caller's, so that no
+   thread shuts the runtime down while others use it.
 
-   bxr_use_begin is for a thread that holds the lock. Its result is a number above 0: the use has
-   begun, and is the thread's first, second, and so on; or FORKED: the use is refused, because this
-   is the child of a fork that was made without the lock, or after another domain was made.
+   bxr_use_begin is for a thread that holds the lock. It returns 1, 2, and so on if the use has
+   begun, as the thread's first, second, and so on. It returns FORKED if the use is refused, because
+   this is the child of a fork that was made without the lock, or after another domain was made.
 
    bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN
    after boxroot_teardown, and, if it is the thread's first, after bxr_uses_forbid has succeeded; as
    HELD if the thread seems to hold the lock already (BXR_LOCK_HELD, BXR_LOCK_UNCERTAIN); as ENDED
    if the thread's domain ended (BXR_LOCK_ENDED); as NOT_RUNNING unless boxroot_status is
    BOXROOT_RUNNING; and as PAUSED, if it is the thread's first, between bxr_uses_pause and
-   bxr_uses_resume: the thread tries again after a while. */
+   bxr_uses_resume (the thread should try again later). */
 enum bxr_use {
   BXR_USE_DOWN = 0,
   BXR_USE_FORKED = -1,
@@ -74,7 +75,7 @@ size_t bxr_uses_forbid(void);
 void bxr_uses_pause(void);
 void bxr_uses_resume(void);
 
-/* How many other threads have uses. Any thread. */
+/* The number of other threads that have uses. Any thread. */
 size_t bxr_uses_of_others(void);
 
 /* Whether uses are refused as FORKED. Any thread. */
@@ -92,17 +93,17 @@ bool bxr_uses_go_on(int number);
    domain until the process ends, without polling: then no collection ends. */
 void bxr_close(void);
 
-/* Call this after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Gives
-   back the memory that the collector might have been visiting. From now on statistics count all
-   pools that are left. */
+/* Call this after caml_shutdown and boxroot_teardown, when nothing visits pools any more. Unmaps
+   the pools that the collector might have been visiting. From now on statistics count all remaining
+   pools. */
 void bxr_runtime_gone(void);
-/* Whether bxr_runtime_gone was called. Then lists of pools do not change any more. Any thread. */
+/* Whether bxr_runtime_gone was called. After that, lists of pools no longer change. Any thread. */
 bool bxr_is_gone(void);
 
 /* Keeps the shared object that contains this address loaded until the process ends. The library
-   does the same for its own shared object, when that is loaded. For code that uses the library and
-   that OCaml will call. Any thread, at any time. It is best called from a constructor, which has
-   the dynamic linker's lock already; elsewhere it may wait for that lock. */
+   does the same for its own shared object at load time. For code that uses the library and that
+   OCaml will call. Any thread, at any time. It is best called from a constructor, which already has
+   the dynamic linker's lock; elsewhere it may wait for that lock. */
 void bxr_pin(void const *address);
 
 #ifdef __cplusplus

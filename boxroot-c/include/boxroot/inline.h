@@ -31,7 +31,7 @@ struct bxr_batch {
   uint64_t bits;
 };
 
-/* The head of a pool. Owner: the domain in fast_owner, under its lock. */
+/* The head of a pool. The domain in fast_owner owns it, under its lock. */
 struct bxr_pool_head {
   struct bxr_domain_head *fast_owner; /* the owner if the pool is open; otherwise no record */
   uintptr_t free;                     /* the list of free slots that create does not take yet */
@@ -39,18 +39,18 @@ struct bxr_pool_head {
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
-/* Equals no pool's start, and is not 0, which is what NULL would compare as. */
+/* Equals no pool's start. Not 0, because NULL would compare equal to that. */
 #define BXR_NO_POOL ((uintptr_t)1)
 
-/* The start of a domain's record. Owner: the domain, under its lock. */
+/* The start of a domain's record. The domain owns it, under its lock. */
 struct bxr_domain_head {
   void *runtime_state; /* the runtime's record of the domain; (void *)1: closed */
-  uintptr_t free;      /* the list of what create takes: free slots of one pool */
+  uintptr_t free;      /* the list of free slots, of one pool, that create takes */
   uintptr_t uncounted; /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
   struct bxr_batch outgoing; /* remote deletes, to be sent together */
 };
 
-/* The Rust crates read these structs too. (C99 has no static assertion; the library is C11.) */
+/* The Rust crates also read these structs. (C99 has no static assertion; the library is C11.) */
 #ifdef __cplusplus
 #define BXR_STATIC_ASSERT(e) static_assert(e, #e)
 #elif __STDC_VERSION__ >= 201112L
@@ -66,7 +66,7 @@ BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, uncounted) == 16);
 BXR_STATIC_ASSERT(offsetof(struct bxr_domain_head, outgoing) == 24);
 #endif
 
-/* The general paths: what the fast paths call when they do not apply. */
+/* The general paths, for the cases that the fast paths do not handle. */
 boxroot bxr_create_slow(value v);
 void bxr_delete_slow(boxroot r);
 /* Returns the root, which may have moved. NULL after an error, when nothing has changed. */
@@ -74,10 +74,10 @@ boxroot bxr_modify_slow(boxroot r, value v);
 /* A pool's countdown reached 0. Called with the lock, after the slot was freed. */
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
-/* What boxroot_setup and boxroot_domain_self do. The linker's names of these two contain the layout
-   (names.h), so a caller reaches functions for the layout of its inlined code, and agrees with them
-   about the domain. If the first copy of the library has another layout, these functions refuse to
-   work (src/setup.c). */
+/* The code of boxroot_setup and boxroot_domain_self. The linker's names of these two contain the
+   layout (names.h), so a caller reaches functions for the layout of its inlined code, and agrees
+   with them about the domain. If the first copy of the library has another layout, these functions
+   refuse to work (src/setup.c). */
 bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
 
@@ -144,8 +144,8 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
 }
 
 /* Whether r is in the current pool depends on the program, so that comparison has no branch hint.
-   Most other roots are deleted by the domain that owns their pool. Without a hint, compilers put
-   the path for them behind the path for foreign roots. */
+   Most other roots are deleted by the domain that owns their pool. Without the hint, compilers put
+   their path behind the path for foreign roots. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. */

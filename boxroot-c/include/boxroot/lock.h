@@ -19,7 +19,7 @@ struct bxr_domain_head;
 
 /* initial-exec: one load from the thread pointer, even in a shared library. Some dynamic linkers
    (musl's) do not open such a library while the program runs. There, compile the library, and all
-   that includes this header, with -DBXR_DYNAMIC_TLS. */
+   files that include this header, with -DBXR_DYNAMIC_TLS. */
 #ifdef BXR_DYNAMIC_TLS
 #define BXR_TLS_MODEL
 #else
@@ -54,12 +54,11 @@ extern BXR_THREAD_LOCAL caml_domain_state *caml_state;
 #endif
 #define bxr_owner bxr_self
 typedef void *bxr_witness;
-/* To be read before bxr_self: where Caml_state_opt is a call, few values should be live across
-   it. */
+/* Read it before bxr_self: if Caml_state_opt is a call, few values should be live across it. */
 #define BXR_WITNESS() ((void *)Caml_state_opt)
 /* Relaxed: a thread without the lock may read the state of its old record while the holder of the
-   lock opens or closes that record. Whatever it reads, the comparison fails: its witness is
-   NULL. */
+   lock opens or closes that record. The comparison fails in any case, because the thread's witness
+   is NULL. */
 #define BXR_IS_OPEN(head, witness)                                                                 \
   (__atomic_load_n(&(head)->runtime_state, __ATOMIC_RELAXED) == (witness))
 
@@ -74,11 +73,11 @@ typedef void *bxr_witness;
 #error "boxroot: OCaml 4 is not supported on Windows: use OCaml 5"
 #endif
 
-/* OCaml 4. The blocking-section hooks set both variables to the only domain's record
-   when this thread takes the lock, and to &bxr_no_domain when it releases it.
-   bxr_owner is for delete and modify: it stays &bxr_no_domain on threads that may end
-   without passing through a hook, because in their thread-local destructors they would
-   otherwise pass for holders of the lock. Their slow paths can tell (runtime_ocaml4.c). */
+/* OCaml 4. The blocking-section hooks set both variables to the only domain's record when this
+   thread takes the lock, and to &bxr_no_domain when it releases it. bxr_owner is for delete and
+   modify: it stays &bxr_no_domain on threads that may end without passing through a hook, because
+   otherwise they would seem to hold the lock in their thread-local destructors. The slow paths know
+   better (runtime_ocaml4.c). */
 #define bxr_owner BXR_NAME(bxr_owner)
 extern BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner;
 typedef int bxr_witness;
@@ -91,9 +90,9 @@ typedef int bxr_witness;
 
 #endif
 
-/* Whether v is in the minor heap, or is an immediate that looks so. Most old values have lower
-   addresses than the minor heaps, which the runtime reserves first, so the first comparison is
-   enough for them. */
+/* Whether v is in the minor heap, or is an immediate that looks like such an address. Most old
+   values have lower addresses than the minor heaps, which the runtime reserves first, so the first
+   comparison is enough for them. */
 inline bool bxr_may_be_young(value v) {
   return (uintptr_t)v >= (uintptr_t)BXR_MINOR_HEAP_START &&
          (uintptr_t)v < (uintptr_t)BXR_MINOR_HEAP_END;

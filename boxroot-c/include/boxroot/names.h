@@ -10,13 +10,12 @@
 
 #include "config.h"
 
-/* To be increased with every change of the structs of inline.h, of what the fast paths may do, and
-   of the structs of src/pool.h and src/domain.h, because functions of two copies of the library may
-   get mixed. */
+/* Increase this with every change of the structs of inline.h, src/pool.h and src/domain.h, or of
+   the rules of the fast paths, because a program may mix functions of two copies of the library. */
 #define BXR_ABI 2
 
-/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size. May be set at compile time, alike
-   for the library and its users. */
+/* Pools have 2^BXR_POOL_LOG bytes, and are aligned to their size. May be set at compile time, to
+   the same value for the library and its users. */
 #ifndef BXR_POOL_LOG
 #define BXR_POOL_LOG 14
 #endif
@@ -75,7 +74,7 @@ static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr
 #define bxr_is_gone BXR_NAME(bxr_is_gone)
 #define bxr_pin BXR_NAME(bxr_pin)
 
-/* Inline functions. If a compiler does not inline one, the library's is called. */
+/* Inline functions. If a compiler does not inline one, it calls the library's. */
 #define bxr_slot BXR_NAME(bxr_slot)
 #define bxr_start_of BXR_NAME(bxr_start_of)
 #define bxr_pool_at BXR_NAME(bxr_pool_at)
@@ -86,9 +85,8 @@ static char const *const bxr_flavour_of_this_object __attribute__((used)) = &bxr
 #define bxr_pop BXR_NAME(bxr_pop)
 #define bxr_may_be_young BXR_NAME(bxr_may_be_young)
 
-/* The public functions. They are renamed for the linker only: users may have other things of these
-   names, such as members of structs. Compilers without this pragma call them by their plain
-   names. */
+/* The public functions. They are renamed only for the linker: users may have other things of these
+   names, such as members of structs. Compilers without this pragma use the plain names. */
 #if defined(__GNUC__)
 #define BXR_PRAGMA(text) _Pragma(#text)
 #define BXR_RENAME(name, linked) BXR_PRAGMA(redefine_extname name linked)
@@ -141,7 +139,7 @@ BXR_PUBLIC(boxroot_print_leaks)
 #define bxr_check_name BXR_NAME(bxr_check_name)
 
 /* In the checked flavour, the public functions are those of check.c. The library's sources call the
-   allocator's by the public names, and the linker knows them by these. */
+   allocator's functions by the public names; their names for the linker are these. */
 #ifdef BXR_CORE
 #define boxroot_create BXR_NAME(bxr_core_create)
 #define boxroot_get BXR_NAME(bxr_core_get)
