@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of boxroot.h for figures, memory and debugging. */
+/* The part of boxroot.h for statistics, memory and debugging. */
 #ifndef BOXROOT_DEBUG_H
 #define BOXROOT_DEBUG_H
 
