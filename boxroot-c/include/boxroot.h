@@ -41,14 +41,13 @@ extern "C" {
 /* An owned root. NULL owns nothing. */
 typedef struct boxroot_private *boxroot;
 
-/* boxroot_create(v) is a new boxroot that owns v.
-   Lock: required. Cost: about 15 instructions; a slow path at most once in 16 calls. Do not call it
-   in the finaliser of a custom block, where the collector may be at work. (A Gc.finalise function
-   is ordinary OCaml code, and may call it.) In a hook that runs inside a collection (at the end of
-   a minor one, around slices, in a root scan), v must not be a block of the minor heap, because the
-   collection has scanned the roots already. OCaml 4: do not call it in a thread-local destructor of
-   a Thread.create thread: the lock is gone there, and the library cannot tell.
-   Failure: NULL, with errno
+/* boxroot_create(v) is a new boxroot that owns v. Lock: required. Cost: about 15 instructions; a
+   slow path at most once in 16 calls. Do not call it in the finaliser of a custom block, where the
+   collector may be at work. (A Gc.finalise function is ordinary OCaml code, and may call it.) In a
+   hook that runs inside a collection (at the end of a minor one, around slices, in a root scan), v
+   must not be a block of the minor heap, because the collection has scanned the roots already.
+   OCaml 4: do not call it in a thread-local destructor of a Thread.create thread: it no longer
+   holds the lock, and the library cannot tell. Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4), torn down or invalid (see
              below), or the call comes from a finaliser that runs inside a root scan;
      ENOMEM  out of memory; everything that existed still works. */
@@ -97,7 +96,8 @@ typedef struct bxr_domain_head *boxroot_domain;
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot_domain boxroot_domain_self(void);
 
 /* The same as boxroot_create, boxroot_delete and boxroot_modify, without the check, which takes
-   about 6 instructions on OCaml 5. The domain is the caller's; the root may belong to any. */
+   about 6 instructions on OCaml 5. The domain is the caller's; the root may belong to any
+   domain. */
 BOXROOT_NODISCARD BOXROOT_INLINE boxroot boxroot_create_in(boxroot_domain domain, value v);
 BOXROOT_INLINE void boxroot_delete_in(boxroot_domain domain, boxroot r);
 BOXROOT_NODISCARD BOXROOT_INLINE bool boxroot_modify_in(boxroot_domain domain, boxroot *r, value v);
@@ -121,10 +121,10 @@ BOXROOT_INLINE bool boxroot_setup(void);
 
 /* Ends the use of the library, and unmaps its pools, except those that hold roots. A pool that the
    collector may be marking is unmapped when the next major cycle starts, if there is one. Call it
-   with the lock, before caml_shutdown, and neither in a finaliser of a custom block nor in a hook;
-   or after caml_shutdown, but see boxroot_delete. No other domain may be running, and no other
-   thread may be using boxroots. Afterwards create and modify fail, and live boxroots are no longer
-   roots: delete them on any thread, and do not read them. */
+   with the lock before caml_shutdown, but neither in a finaliser of a custom block nor in a hook.
+   It may also be called after caml_shutdown, but see boxroot_delete. No other domain may be
+   running, and no other thread may be using boxroots. Afterwards create and modify fail, and live
+   boxroots are no longer roots: delete them on any thread, and do not read them. */
 void boxroot_teardown(void);
 
 enum boxroot_state {

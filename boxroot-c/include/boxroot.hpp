@@ -5,7 +5,7 @@
 // With -fno-exceptions, functions that could throw are left out: use try_make_root and try_set.
 //
 // An OCaml exception runs no destructors. If it passes a C++ function that owns a Root, the root
-// leaks: nothing breaks, but its value stays alive for good. So call OCaml with functions whose
+// leaks: nothing breaks, but its value stays alive forever. So call OCaml with functions whose
 // names end in _exn, or with those of boxroot/exceptions.hpp, which turn OCaml exceptions into C++
 // exceptions and back.
 #ifndef BOXROOT_HPP

@@ -15,7 +15,7 @@ pub const TITLE: &str = "Calls and conversions";
 pub const LEGEND: &str = "\
 `to` and `from` are conversions to OCaml and from it; `export` is a Rust function that OCaml calls in\n\
 a loop. Lists, arrays and `records_1000` have a thousand elements; `1M` is a mebibyte. An empty cell\n\
-means that the crate cannot do this. The last column is our time divided by that of the faster other crate.\n";
+means that the crate cannot do this. The last column is our time divided by the best time of another crate.\n";
 
 #[derive(Serialize, Deserialize)]
 pub struct Border {

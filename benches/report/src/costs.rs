@@ -18,9 +18,8 @@ const ADVICE: &str = "\
 | a copy of a large value of which little is read | `root.read(lock, OCamlItem::price)`, `iter`, `as_str`, `cells` | they read in place |
 | roots that other threads drop, one by one and far apart | let the domain that made them drop them | a drop elsewhere takes atomic operations |
 
-A root that stays costs the collector one visit in each major collection, and a young root one more
-in the next minor collection. [How the allocator works](allocator.md) says why these visits are
-cheap.
+A root costs the collector one visit in each major collection. A young root costs one more visit, in
+the next minor collection. [How the allocator works](allocator.md) says why these visits are cheap.
 
 ## What a call does
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Private. Compilers: attributes, and warnings that the public headers turn off. */
+/* Private. Attributes of compilers, and warnings that the public headers turn off. */
 #ifndef BOXROOT_COMPILER_H
 #define BOXROOT_COMPILER_H
 
@@ -9,7 +9,8 @@
 #error "boxroot.h needs the inline functions of C99: -std=gnu99 or later, no -fgnu89-inline"
 #endif
 
-/* Users may turn on warnings that headers for both C and C++ cannot avoid. boxroot.h ends this. */
+/* Users may turn on warnings that headers for both C and C++ cannot avoid. The end of boxroot.h
+   restores them. */
 #if defined(__GNUC__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow" /* boxroot_stats: a struct and a function */

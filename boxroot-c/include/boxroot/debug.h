@@ -26,7 +26,7 @@ struct boxroot_stats {
   uint64_t major_scans;  /* root scans to mark, verify or compact the major heap */
   uint64_t longest_minor_scan;
   uint64_t longest_major_scan;
-  /* Deletes carried out later: by a non-owner, during a root scan, or counted in barrier_hits. */
+  /* Deletes carried out later: by a non-owner, in a root scan, or counted in barrier_hits. */
   uint64_t deferred_deletes;
   /* Deletes that had to wait until the collector has marked the root's value, and calls of modify
      that moved a root for this reason. */
@@ -34,7 +34,7 @@ struct boxroot_stats {
   uint64_t pools_adopted; /* pools taken over from domains that ended */
   /* Deletes whose slots cannot be used again yet, because the owner has not carried them out, or
      because the collector must mark the value first. They keep pools in use, and do not count as
-     live_roots. A number that grows without end means that the owner runs no collections. */
+     live_roots. If the number grows without end, the owner runs no collections. */
   size_t waiting_deletes;
 };
 

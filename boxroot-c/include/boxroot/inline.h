@@ -45,7 +45,7 @@ struct bxr_pool_head {
 /* The start of a domain's record. The domain owns it, under its lock. */
 struct bxr_domain_head {
   void *runtime_state; /* the runtime's record of the domain; (void *)1: closed */
-  uintptr_t free;      /* the list of free slots, of one pool, that create takes */
+  uintptr_t free;      /* the list of free slots for create, all of one pool */
   uintptr_t uncounted; /* the start of the pool of `free`, if open and young, or BXR_NO_POOL */
   struct bxr_batch outgoing; /* remote deletes, to be sent together */
 };
@@ -164,9 +164,9 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   if (!BXR_LIKELY(bxr_delete_beside(self, r))) bxr_delete_slow(r);
 }
 
-/* In an open pool of the domain that is young, any value may be stored. In one that is old, an old
-   value or an immediate may. Other cases take the slow path. The pool of `uncounted` is open and
-   young. */
+/* In an open pool of the domain that is young, any value may be stored. In an old pool, only an old
+   value or an immediate may be stored. Other cases take the slow path. The pool of `uncounted` is
+   open and young. */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   uintptr_t start = bxr_start_of(root);

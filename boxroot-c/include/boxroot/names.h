@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Private. The linker's names of the library's functions and variables. The names contain the
    flavour and the layout, so that users reach a library of the same flavour and layout, or the
-   linker refuses them. The public functions also have plain names, for code that does not include
-   boxroot.h (src/plain_names.c). */
+   linker reports an error. The public functions also have plain names, for code that does not
+   include boxroot.h (src/plain_names.c). */
 #ifndef BOXROOT_NAMES_H
 #define BOXROOT_NAMES_H
 
