@@ -41,9 +41,9 @@ void bxr_lock_confirm(void);
    may be nested. bxr_uses_forbid fails while there are other uses than the caller's, so that no
    thread shuts the runtime down while others use it.
 
-   bxr_use_begin is for a thread that holds the lock. It returns 1, 2, and so on if the use has
-   begun, as the thread's first, second, and so on. It returns FORKED if the use is refused, because
-   this is the child of a fork that was made without the lock, or after another domain was made.
+   bxr_use_begin is for a thread that holds the lock. If the use has begun, it returns the number of
+   the thread's uses: 1, 2, and so on. It returns FORKED if the use is refused, because this is the
+   child of a fork that was made without the lock, or after another domain was made.
 
    bxr_use_begin_to_lock is for a thread that waits for the lock next. It also refuses a use as DOWN
    after boxroot_teardown, and, if it is the thread's first, after bxr_uses_forbid has succeeded; as
