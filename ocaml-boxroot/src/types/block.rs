@@ -44,19 +44,12 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
         return unsafe { lock.alloc_block(tag, &places) };
     }
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. The block is not too large for this function.
-    let raw = unsafe { ffi::caml_alloc_small(N, tag.into()) };
-    let first = raw as *mut sys::Value;
-    for (i, field) in fields.iter().enumerate() {
-        // SAFETY: the new block has this field and is young. Nothing else refers to it yet.
-        unsafe { first.add(i).write(field.place().get(lock).raw()) };
+    // run. The block is not too large for this function. Its fields are written while nothing else
+    // refers to it, and with them it is a `T` (caller's promise). The collector has not run since it
+    // was allocated.
+    unsafe {
+        let raw = ffi::caml_alloc_small(N, tag.into());
+        Kept::take_all(fields, raw as *mut sys::Value, lock);
+        made(raw, lock)
     }
-    for field in fields {
-        if let Kept::Copy(root) = field {
-            root.delete_in(lock);
-        }
-    }
-    // SAFETY: the block has all its fields, and is a `T` (caller's promise). The collector has not
-    // run since it was allocated.
-    unsafe { made(raw, lock) }
 }

@@ -234,12 +234,8 @@ impl DomainLock {
         arguments: [Kept<'_>; N],
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
         let mut raw = [Value::unit().raw(); N];
-        for (raw, argument) in raw.iter_mut().zip(&arguments) {
-            *raw = argument.place().get(self).raw();
-        }
-        for argument in arguments {
-            argument.end(self);
-        }
+        // SAFETY: the array has `N` elements.
+        unsafe { Kept::take_all(arguments, raw.as_mut_ptr(), self) };
         let raw: &mut [sys::Value] = match N {
             0 => &mut [Value::unit().raw()],
             _ => &mut raw,

@@ -3,6 +3,7 @@
 use super::ToOCaml;
 use crate::{Boxroot, ConversionError, DomainLock, OCamlAny, RootRef, Value};
 use ocaml_boxroot_sys as sys;
+use std::mem::ManuallyDrop;
 
 /// An OCaml value, converted from a Rust value and kept alive.
 pub enum Kept<'a> {
@@ -34,16 +35,25 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Keeps a new value alive. This function is not generic, so that it is compiled only once.
-    #[inline]
+    /// Keeps a new value alive.
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn copy(
         value: Value<'_, OCamlAny>,
         lock: &DomainLock,
     ) -> Result<Kept<'static>, ConversionError> {
+        /// Not inlined, because there are many callers.
+        #[inline(never)]
+        #[track_caller]
+        fn root(
+            value: Value<'_, OCamlAny>,
+            lock: &DomainLock,
+        ) -> Result<Boxroot<OCamlAny>, ConversionError> {
+            Boxroot::try_new(lock, value)
+        }
         match RootRef::immediate(value) {
             Some(place) => Ok(Kept::Immediate(place)),
-            None => match Boxroot::try_new(lock, value) {
+            None => match root(value, lock) {
                 Ok(root) => Ok(Kept::Copy(root)),
                 Err(error) => Err(error),
             },
@@ -75,21 +85,41 @@ impl<'a> Kept<'a> {
     /// Returns the value, and stops keeping it alive. It is valid until the collector runs.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn take(self, lock: &DomainLock) -> sys::Value {
-        let raw = self.place().get(lock).raw();
-        self.end(lock);
-        raw
-    }
-
-    /// Deletes the root of a copy.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn end(self, lock: &DomainLock) {
         /// Not inlined, because there are many callers.
         #[inline(never)]
         fn delete(root: Boxroot<OCamlAny>, lock: &DomainLock) {
             root.delete_in(lock);
         }
-        if let Kept::Copy(root) = self {
-            delete(root, lock);
+        match self {
+            Kept::Immediate(place) => place.get(lock).raw(),
+            Kept::Copy(root) => {
+                let raw = root.get(lock).raw();
+                delete(root, lock);
+                raw
+            }
+            Kept::Root(root) => root.get(lock).raw(),
+        }
+    }
+
+    /// Writes the values to memory, and stops keeping them alive. They are valid until the collector
+    /// runs.
+    ///
+    /// # Safety
+    ///
+    /// `values` has room for `N` values.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) unsafe fn take_all<const N: usize>(
+        kept: [Kept<'a>; N],
+        values: *mut sys::Value,
+        lock: &DomainLock,
+    ) {
+        // The compiler would have to drop the rest if a delete panicked.
+        let kept = ManuallyDrop::new(kept);
+        let mut i = 0;
+        while i < N {
+            // SAFETY: each is taken once. There is room (caller's promise).
+            unsafe { values.add(i).write(std::ptr::read(&kept[i]).take(lock)) };
+            i += 1;
         }
     }
 }
