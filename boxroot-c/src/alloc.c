@@ -5,8 +5,8 @@
 #include "remote.h"
 #include "setup.h"
 
-/* The functions that boxroot.h inlines are in the library too: here, so that each copy of the
-   library has them all. */
+/* The functions that boxroot.h inlines, compiled for calls. All are in this file, so that each copy
+   of the library has all of them. */
 extern inline uintptr_t *bxr_slot(boxroot r);
 extern inline uintptr_t bxr_start_of(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_at(uintptr_t start);
@@ -37,7 +37,7 @@ static bool find_slots(struct bxr_domain *domain) {
   return false;
 }
 
-/* A root that has this sample. NULL if out of memory. */
+/* Creates a root that has this sample. Returns NULL if out of memory. */
 static boxroot create_sampled(struct bxr_domain *domain, value v, uint64_t sample) {
   struct bxr_domain *shadow = bxr_profile_shadow(domain);
   if (shadow == NULL || (shadow->head.free == BXR_NO_SLOT && !find_slots(shadow))) return NULL;
@@ -53,7 +53,7 @@ static bool find_limited_slots(struct bxr_domain *domain) {
   return true;
 }
 
-/* A root for v that is not sampled. It brings the next sample no nearer. */
+/* Creates a root for v that is not sampled, and is not counted for the next sample. */
 static boxroot take_slot(struct bxr_domain *domain, value v) {
   bool is_on = bxr_peek(&bxr_profile_rate) != 0;
   if (is_on) bxr_profile_skip(domain);
@@ -63,7 +63,7 @@ static boxroot take_slot(struct bxr_domain *domain, value v) {
   return bxr_pop(&domain->head.free, v);
 }
 
-/* The general path of create while the rate of the profile is on, when head.free is empty. */
+/* The general path of create while profiling is on and head.free is empty. */
 __attribute__((noinline)) static boxroot create_or_sample(struct bxr_domain *domain, value v,
                                                           void const *caller) {
   if (bxr_profile_is_due(domain)) {
@@ -108,11 +108,11 @@ __attribute__((noinline)) static void delete_slowly(boxroot r) {
 
 void bxr_delete_slow(boxroot r) {
   if (r == NULL) return;
-  /* On OCaml 4, this does not tell whether the record is open, and no pool is active. */
+  /* On OCaml 4, every record counts as open below, but no pool is closed there. */
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_runtime_cached();
-  /* OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of its fast
-     paths. */
+  /* This is OCaml 4, on a trusted thread other than the main one. boxroot_delete_in takes one of
+     its fast paths. */
   if (self != bxr_owner && bxr_is_fast_owner(self, bxr_pool_at(bxr_start_of(r))))
     boxroot_delete_in(self, r);
   else if (BXR_IS_OPEN(self, witness) && bxr_waiting_is_certain(self, r))
@@ -133,7 +133,7 @@ boxroot bxr_modify_slow(boxroot r, value v) {
     *bxr_slot(r) = (uintptr_t)v;
     return r;
   }
-  /* The value gets a new slot, in the current pool of the record, which may hold any value. */
+  /* The value gets a new slot, in the record's current pool, which may hold any value. */
   uint64_t sample = bxr_profile_of(r);
   boxroot moved = sample != 0 ? create_sampled(domain, v, sample) : take_slot(domain, v);
   if (moved == NULL)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words in comments at the code are those of barrier.h. */
+/* Short comments in the code, such as "visited", name the claims of barrier.h. */
 #include "barrier.h"
 
 #include "runtime.h"
@@ -25,7 +25,7 @@ bool bxr_barrier_try_open(struct bxr_pool *pool) {
 }
 
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r) {
-  /* An old pool has no young value, and few immediates: so its slot is not brought to the cache. */
+  /* An old pool has no young value and few immediates: its slot is not worth a cache miss. */
   bool old = !pool->head.young && pool->kind != BXR_CURRENT;
   if (old) return true;
   value v = boxroot_get(r);

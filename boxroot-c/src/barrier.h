@@ -5,27 +5,27 @@
    slots in the slices of the cycle (scan.h). The marker must see a snapshot of the start of the
    cycle:
 
-   snapshot: If a slot was handed over and holds a block of the major heap, the block stays there
-      until the marker has visited the slot. The barrier darkens nothing. Instead, a delete of such
-      a root is remembered, and its slot is freed later (waiting.h); modify takes another slot.
-      Immediates and young values are not in the snapshot, because the minor heap was empty when it
-      was taken. Their slots are freed at once.
+   snapshot: A slot that was handed over with a block of the major heap keeps that block until the
+      marker has visited the slot. The barrier darkens nothing. Instead, a delete of such a root is
+      remembered, and its slot is freed later (waiting.h); modify takes another slot. Immediates and
+      young values are not in the snapshot, because the minor heap was empty when it was taken.
+      Their slots are freed at once.
    closed: The fast paths pay nothing for this. Handing a pool over closes it, and then delete and
       modify fall into the slow paths, which ask bxr_barrier_keeps.
    both-ways: There are two ways into the fast paths, and closing shuts both: the pool's fast_owner,
       and the field uncounted of the owner's record. The second matters because the current pool may
       be young when it is handed over: hooks of the collector may create roots between the minor
       scan and the start of the cycle.
-   visited: The pool is opened again when its domain has nothing left to mark: then the marker has
-      visited it. The next cycle does not begin before.
+   visited: The pool is opened again when its domain has nothing left to mark. By then the marker
+      has visited it, and the next cycle has not begun.
    on-a-stack: A closed pool may be on a mark stack: it is not unmapped, and its block header does
       not change.
    finished: A domain that ends first makes its marker visit all that is left, so that all its pools
-      are open when another domain adopts them. So no marker visits pools on another thread than
-      their owner's.
+      are open when another domain adopts them. So a marker visits pools only on their owner's
+      thread.
 
-   All functions are called by the pool's owner, under its lock. bxr_barrier_try_open also
-   needs a running OCaml. */
+   All functions are called by the pool's owner, under its lock. bxr_barrier_try_open also needs a
+   running OCaml runtime. */
 #ifndef BXR_BARRIER_H
 #define BXR_BARRIER_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Many creates and deletes. In the loops, the record's free list is in a variable, so that the
-   compiler can keep it in a register. It is put back before a slow path is called, which looks for
-   it in the record. */
+/* Many creates and deletes. In the loops, the record's free list is in a local variable, so that
+   the compiler can keep it in a register. It is stored back before a slow path is called, because
+   slow paths read it from the record. */
 #include "core.h"
 
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) {
@@ -14,12 +14,12 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) 
   }
 }
 
-/* The next free slot is often as far from this one as this one is from the one before. So the link
-   is guessed: then the processor predicts the comparison, and need not wait for the link. This is
+/* Free slots that follow one another in the list often have the same distance. So the link is
+   guessed: then the processor predicts the comparison, and need not wait for the link. This is
    value speculation, Per Vognsen's idea; see F. Mazzoli, "Beating the L1 cache with value
    speculation", 2021. The compiler must not know that `guess` is compared with the link, because it
-   would then use the link itself. Guesses that fail now and then cost more than they save. If the
-   slots are in random order, all guesses fail, and the processor also predicts that. */
+   would then use the link itself. If only some guesses fail, they cost more than the others save.
+   If the slots are in random order, all guesses fail, and the processor predicts that as well. */
 static uintptr_t next_link(uintptr_t free, uintptr_t *distance, uintptr_t link) {
   uintptr_t expected = free + *distance, guess = expected;
   __asm__("" : "+r"(guess));

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The checked flavour: handles that know where their root was created and deleted. It stands above
-   the allocator, which knows nothing of it (names.h).
+/* The checked flavour: handles that know where their root was created and deleted. It is a layer
+   above the allocator, which does not know of it (names.h).
 
-   It finds each use of a handle whose record is not live, as long as the record is kept. There are
-   64 shards, of which each keeps the last 64 deleted records; a hash of a record's address picks
-   its shard. A handle that is not the address of a record is recognised by its alignment, or by the
-   word at that address. A wild handle may end the program when that word is read. It does not find
-   a stale result of boxroot_get_ref, and a handle that was deleted long ago, if another record was
-   made at its address since.
+   It detects each use of a handle whose record is not live, as long as the record is kept. Each of
+   64 shards keeps the last 64 deleted records; a hash of a record's address picks its shard. A
+   handle that is not the address of a record is recognised by its alignment, or by the word at that
+   address. Reading that word through a wild handle may crash. Not detected: a stale result of
+   boxroot_get_ref, and a handle that was deleted long ago, if another record has its address now.
 
-   If this file is compiled with the address sanitizer, and under valgrind, records are freed at
-   once: these tools report each later use, with the stacks that created and deleted the root.
+   Under valgrind, and if this file is compiled with the address sanitizer, records are freed at
+   once. These tools then report each later use, with the stacks that created and deleted the root.
 
-   A shard's mutex protects its lists, and the changes of its records. Other threads read the state
-   and the root of a live record without it: these do not change until the delete, and nobody may
-   use the root meanwhile. */
+   A shard's mutex protects its lists and changes to its records. The state and the root of a live
+   record are read without it: they do not change until the delete, and no thread may use a root
+   while another one deletes it. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dladdr */
 #endif
@@ -54,7 +53,7 @@ struct record {
   boxroot root;
   struct bxr_site created, deleted;
   struct record *next;  /* the next live, or the next deleted, record of the shard */
-  struct record **link; /* what points to a live record */
+  struct record **link; /* the pointer to this record, if it is live */
 };
 
 static struct shard {
@@ -128,7 +127,7 @@ static void remove_live(struct shard *shard, struct record *record) {
   shard->live_count--;
 }
 
-/* Returns a record that is to be freed, or NULL. */
+/* Returns a record that the caller must free, or NULL. */
 static struct record *add_deleted(struct shard *shard, struct record *record) {
   record->next = NULL;
   if (shard->oldest == NULL)
@@ -165,7 +164,7 @@ void bxr_check_name(struct bxr_site site, char *text, size_t size) {
 
 enum { NAME = BXR_TEXT / 4 };
 
-/* Describes a mistake. Always false. */
+/* Describes a mistake. Always returns false. */
 static bool mistake(char *text, char const *operation, struct bxr_site site, char const *what) {
   char here[NAME];
   bxr_check_name(site, here, sizeof here);
@@ -182,7 +181,8 @@ static bool is_live(struct record *record) {
   return record != NULL && bxr_load(&record->state) == LIVE;
 }
 
-/* Describes the use of a handle that is not live. Called under its shard's mutex. Always false. */
+/* Describes the use of a handle that is not live. Called under its shard's mutex. Always returns
+   false. */
 static bool not_live(char *text, char const *operation, struct bxr_site site, boxroot r) {
   struct record *record = possible_record(r);
   if (r == NULL) return mistake(text, operation, site, "of NULL");
@@ -253,7 +253,7 @@ static boxroot make(value v, struct bxr_site created) {
   return (boxroot)record;
 }
 
-/* A live root becomes `state`, and is deleted. */
+/* Deletes a live root, whose record gets the state `state`. */
 static bool end(boxroot r, enum state state, char const *operation, struct bxr_site site,
                 char *text) {
   struct record *record = possible_record(r);
@@ -300,7 +300,7 @@ bool bxr_check_delete(boxroot r, struct bxr_site site, char *text) {
   return r == NULL || end(r, DELETED, "delete", site, text);
 }
 
-/* The root always gets another handle, so that uses of the old one are noticed. */
+/* The root always gets a new handle, so that uses of the old one are detected. */
 bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, char *text) {
   struct record *record;
   if (!is_value(text, "modify", site, v)) return false;
@@ -313,7 +313,7 @@ bool bxr_check_modify(boxroot *r, value v, struct bxr_site site, bool *done, cha
   return true;
 }
 
-/* ---- C and C++: a mistake ends the program ---- */
+/* ---- C and C++: a mistake aborts the program ---- */
 
 static void demand(bool right, char const *text) {
   if (right) return;
@@ -392,8 +392,8 @@ bool bxr_checked_create_many(boxroot_domain domain, boxroot *roots, value const 
   return true;
 }
 
-/* The public functions, for code that takes their address. (plain_names.c has those that other
-   languages call.) */
+/* The public functions, for code that takes their address. (plain_names.c has those for other
+   languages.) */
 #define CALLER ((struct bxr_site){(char const *)__builtin_return_address(0) - 1, 0, 0})
 #define PUBLIC_NAME(name) BXR_NAME_OF(boxroot_, name, BXR_FLAVOUR, BXR_ABI, BXR_POOL_LOG)
 #define PUBLIC(result, name, parameters, ...)                                                      \
@@ -437,7 +437,7 @@ static int by_number(void const *a, void const *b) {
   return x->live != y->live ? (x->live > y->live ? -1 : 1) : by_site(a, b);
 }
 
-/* One entry for each live root, in memory that the caller frees. */
+/* Returns one entry for each live root, in memory that the caller frees. */
 static struct leak *list_live(size_t *n) {
   lock_all();
   *n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions. With -DBXR_DEBUG, as in the tests, a broken invariant ends the process; without it
+/* Assertions. With -DBXR_DEBUG, as in the tests, a broken invariant aborts the process. Without it
    they do nothing, and do not even give the compiler a hint. */
 #ifndef BXR_DEBUG_H
 #define BXR_DEBUG_H

@@ -110,7 +110,7 @@ static struct bxr_link *list_of(struct bxr_domain *domain, struct bxr_pool *pool
   }
 }
 
-/* Files a pool that is in no list by its use and its generation. */
+/* Files a pool, which is in no list, by its number of used slots and its generation. */
 static void file_pool(struct bxr_domain *domain, struct bxr_pool *pool, uint32_t used) {
   bxr_pool_set_kind(pool, used);
   bxr_list_push(list_of(domain, pool), pool);
@@ -134,7 +134,7 @@ void bxr_domain_free(boxroot r) {
     bxr_domain_refile(&pool->head);
 }
 
-/* Bit i of bits[j] is slot i of the 64 from words[64 * j] on. */
+/* Bit i of bits[j] stands for the slot at words[64 * j + i]. */
 static void push_slots(uintptr_t *free, uintptr_t *words, uint64_t const bits[BXR_BITS_WORDS]) {
   uintptr_t list = *free;
   for (size_t i = 0; i < BXR_BITS_WORDS; i++)
@@ -187,15 +187,15 @@ static void set_current(struct bxr_domain *domain, struct bxr_pool *pool) {
 static void make_young(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   pool->head.young = true;
-  /* Deletes in a closed pool must not take the fast path, and no create is to miss the draw of the
-     profile (profile.h). */
+  /* Deletes in a closed pool must not take the fast path. While profiling is on, each create must
+     count down to the next sample (profile.h). */
   bool counted = !bxr_is_fast_owner(&domain->head, &pool->head) || bxr_peek(&bxr_profile_rate) != 0;
   domain->head.uncounted = counted ? BXR_NO_POOL : bxr_pool_start(pool);
   domain->listed.count = 0;
 }
 
-/* Moves the current pool's free list to head.free, which must be empty. False if the pool has no
-   free slot. */
+/* Moves the current pool's free list to head.free, which must be empty. Returns false if the pool
+   has no free slot. */
 static bool take_free_slots(struct bxr_domain *domain) {
   BXR_ASSERT(domain->head.free == BXR_NO_SLOT);
   if (!bxr_pool_has_free_slot(domain->current)) return false;
@@ -205,7 +205,7 @@ static bool take_free_slots(struct bxr_domain *domain) {
   return true;
 }
 
-/* Gives the current pool its free slots back, and lists none of its slots. */
+/* Gives the current pool its free slots back, and clears the list of its slots. */
 static void take_back_slots(struct bxr_domain *domain) {
   struct bxr_pool *pool = domain->current;
   uint32_t length = 0;
@@ -276,8 +276,8 @@ void bxr_domain_retire(struct bxr_domain *domain) {
   file_pool(domain, pool, bxr_pool_used(pool));
 }
 
-/* Removes and returns the first pool of a list, if it is open, or `may_be_closed`. The pools behind
-   it are not tried: if the first one is closed, most of them are. */
+/* Removes and returns the first pool of a list, if it is open or `may_be_closed` is true. Later
+   pools are not tried: if the first one is closed, most of them are. */
 static struct bxr_pool *pop_pool(struct bxr_link *list, bool may_be_closed) {
   if (bxr_list_is_empty(list)) return NULL;
   struct bxr_pool *pool = bxr_list_pool(list->next);

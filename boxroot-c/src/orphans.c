@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words in comments at the code are those of orphans.h, and of the argument of remote.c. */
+/* Short comments in the code, such as "give", name claims of orphans.h and steps of remote.c. */
 #include "orphans.h"
 
 #include "remote.h"

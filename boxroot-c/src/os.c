@@ -30,8 +30,8 @@ static void *map_memory(size_t size, size_t align) {
   if (base == MAP_FAILED) return NULL;
   size_t before = (align - ((uintptr_t)base & (align - 1))) & (align - 1);
   size_t after = mapped - size - before;
-  /* Unmapping the ends of a fresh mapping splits nothing, so the system cannot run out of
-     mappings. If it fails nevertheless, address space is lost, but no memory. */
+  /* Unmapping the ends of a fresh mapping splits no mapping, so the system cannot run out of them.
+     If it fails nevertheless, address space is lost, but no memory. */
   if (before != 0) munmap(base, before);
   if (after != 0) munmap(base + before + size, after);
   return base + before;
@@ -72,7 +72,7 @@ bool bxr_os_at_fork(void (*child)(void)) {
 }
 
 /* A static executable has no dynamic linker, and needs none: dladdr and dlsym are NULL then, or
-   find nothing. (A direct use of dlopen would make GNU ld warn there.) */
+   find nothing. (In static executables, GNU ld warns of a direct use of dlopen.) */
 #ifdef __ELF__
 #pragma weak dladdr
 #pragma weak dlsym

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the allocator needs from the operating system. For a port, only os.c (on Windows,
-   os_windows.c) and the runtime* files have to change. The tests make calls fail here. Nothing here
-   changes errno, because deletes and root scans must not. */
+/* The functions that the allocator needs from the operating system. A port has to change only os.c
+   (on Windows, os_windows.c) and the runtime* files. The tests can make these functions fail. None
+   of them changes errno, because deletes and root scans must not change it. */
 #ifndef BXR_OS_H
 #define BXR_OS_H
 
@@ -20,19 +20,19 @@ static inline size_t bxr_os_whole_pages(size_t size) {
   return (size + page - 1) & ~(page - 1);
 }
 
-/* Zeroed memory, aligned to `align`, which is a power of two; or NULL. `size` is a multiple of
-   `align`. Both are in bytes, and are rounded up to pages. Any thread. */
+/* Returns zeroed memory, aligned to `align`, a power of two; or NULL. `size` is a multiple of
+   `align`. Both are in bytes, and are rounded up to whole pages. Any thread. */
 void *bxr_os_map(size_t size, size_t align);
 
-/* Gives back a part of what bxr_os_map returned. Any thread. False if the part is not whole pages,
-   or if the system refuses: the part then still belongs to the caller, unchanged. */
+/* Gives back a part of what bxr_os_map returned. Any thread. Returns false if the part is not whole
+   pages, or if the system refuses. It then still belongs to the caller, unchanged. */
 bool bxr_os_unmap(void *start, size_t size);
 
-/* A clock that never goes back, in nanoseconds. Any thread. */
+/* A monotonic clock, in nanoseconds. Any thread. */
 uint64_t bxr_os_nanoseconds(void);
 
-/* A number, not 0, that no other running process has. The child of a fork has another one than its
-   parent. Any thread. */
+/* A nonzero number that no other running process has. The child of a fork has another number than
+   its parent. Any thread. */
 int bxr_os_process(void);
 
 /* Runs `child` in the child process after every later fork. False on failure. On a system without
@@ -44,22 +44,22 @@ bool bxr_os_at_fork(void (*child)(void));
    linker's lock. Any thread. */
 void bxr_os_pin(void const *address);
 
-/* Whether the program or shared library that this is linked into has a table of frames. Without it
-   some unwinders abort. Any thread. */
+/* Whether the program or shared library that contains this function has a table of frames. Without
+   it some unwinders abort. Any thread. */
 bool bxr_os_can_unwind(void);
 
 /* Fault injection, for tests; compiled in only with -DBXR_FAULT_INJECTION. */
 #ifdef BXR_FAULT_INJECTION
-/* Makes the k-th next call of bxr_os_map fail (1 is the next one), and, if for_good, all
-   those after it. k = 0 turns failures off. Returns the number of calls of bxr_os_map since
-   this function was called before. */
+/* Makes the k-th call of bxr_os_map from now on fail (1 is the next one), and if for_good, all
+   later ones. k = 0 turns failures off. Returns the number of calls of bxr_os_map since the last
+   call of this function. */
 size_t bxr_os_fail(size_t k, bool for_good);
-/* Whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages since
-   this function was called before. */
+/* Sets whether bxr_os_unmap fails from now on. Returns the number of its calls with whole pages
+   since the last call of this function. */
 size_t bxr_os_refuse_unmap(bool refuse);
-/* A function that bxr_os_at_fork calls first, in place of another thread that acts meanwhile. */
+/* Sets a function that bxr_os_at_fork calls first: it acts as another thread could meanwhile. */
 void bxr_os_interrupt(void (*act)(void));
-/* Makes pages look larger than they are. 0: their true size again. */
+/* Makes pages look larger than they are. 0 restores their true size. */
 void bxr_os_pretend_page_size(size_t size);
 #endif
 

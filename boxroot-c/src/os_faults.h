@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tests can make fail, and count. Private to the file of the system: os.c or os_windows.c,
-   which includes os.h and atomic.h first. */
+/* The calls that tests count and make fail. Only os.c and os_windows.c include this file, after
+   os.h and atomic.h. */
 #ifndef BXR_OS_FAULTS_H
 #define BXR_OS_FAULTS_H
 

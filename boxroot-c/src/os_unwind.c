@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What unwinders need on Linux with musl. Debian's musl-gcc links the unwinder of a gcc that was
+/* Support for unwinders on Linux with musl. Debian's musl-gcc links the unwinder of a gcc that was
    made for glibc, and makes a table of frames only if it is told to (-Wl,--eh-frame-hdr). */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
@@ -14,7 +14,7 @@ struct search {
   void *table;
 };
 
-/* Ends the search, by 1, if the address is in this object. */
+/* Returns 1, which ends the search, if the address is in this object. */
 static int search_object(struct dl_phdr_info *object, size_t size, void *data) {
   (void)size;
   struct search *search = data;
@@ -40,9 +40,9 @@ bool bxr_os_can_unwind(void) {
   return table_of_frames((void const *)(uintptr_t)bxr_os_can_unwind) != NULL;
 }
 
-/* That unwinder asks glibc for the table by this function, which musl lacks. An unwinder that was
-   made for musl does not call it. The struct is glibc's, without its last members; the unwinder
-   reads eh_frame only. */
+/* An unwinder made for glibc asks for the table through this function, which musl lacks. An
+   unwinder made for musl does not call it. The struct is glibc's, without its last members: the
+   unwinder reads only eh_frame. */
 struct dl_find_object {
   unsigned long long flags;
   void *map_start, *map_end, *link_map, *eh_frame;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Windows. Here a delete also keeps the result of GetLastError, like errno, because its caller may
+/* Windows. Besides errno, the result of GetLastError is kept unchanged: the caller of a delete may
    need it. */
 #ifdef _WIN32
 #include "os.h"
@@ -17,8 +17,8 @@ size_t bxr_os_page_size(void) {
   return info.dwPageSize;
 }
 
-/* Addresses are reserved for more than is asked for, and only the aligned part gets memory. An
-   allocation*, the range that one call reserved, can only be released as a whole: the ends stay
+/* Reserves more addresses than were asked for, and gives memory only to the aligned part. An
+   *allocation*, the range that one call reserved, can only be released as a whole. Its ends stay
    reserved until then, which takes no memory. */
 static void *map_memory(size_t size, size_t align) {
   if (injected_failure()) return NULL;
@@ -33,7 +33,7 @@ static void *map_memory(size_t size, size_t align) {
   return memory;
 }
 
-/* Held while a part gives its memory back, and the allocation is released if that was its last
+/* Held while a part's memory is given back, and its allocation released if that was the last
    part. */
 static SRWLOCK unmapping = SRWLOCK_INIT;
 

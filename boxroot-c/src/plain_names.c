@@ -3,10 +3,10 @@
    include boxroot.h: OCaml's externals, other languages, dlsym. Code that includes it calls them by
    names that contain the flavour (names.h).
 
-   A plain name cannot tell the flavour of its callers. So in the checked flavour it is hidden:
-   callers reach it only from the executable or shared object that contains this copy of the
-   library. If it were visible, callers in other shared objects, which have a copy of the plain
-   flavour, would get handles of this copy. */
+   A plain name cannot tell the flavour of its callers. So in the checked flavour it is hidden: only
+   the executable or shared object that contains this copy of the library can call it. If it were
+   visible, callers in other shared objects, with a copy of the plain flavour, would get handles of
+   this copy. */
 #include "core.h"
 
 char const bxr_flavour = 0;

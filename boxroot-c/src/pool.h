@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* One pool: BXR_POOL_SIZE bytes of memory, aligned to their size, that hold slots for
-   roots, and what is needed to manage them. Unless said otherwise, functions are called by the
-   pool's owner, under its lock. */
+/* One pool: BXR_POOL_SIZE bytes of memory, aligned to their size, that hold slots for roots and the
+   data to manage them. Unless said otherwise, functions are called by the pool's owner, under its
+   lock. */
 #ifndef BXR_POOL_H
 #define BXR_POOL_H
 
@@ -11,13 +11,13 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A node of a circular doubly linked list; a list is a node that stands for its ends. */
+/* A node of a circular doubly linked list. A list is a node that stands for both its ends. */
 struct bxr_link {
   struct bxr_link *next, *prev;
 };
 
-/* The kind of a pool. Together with its generation (young or old), the kind says in which list of
-   its owner the pool is filed. */
+/* The kind of a pool. Kind and generation (young or old) determine in which list of its owner the
+   pool is filed. */
 enum bxr_kind {
   BXR_CURRENT, /* the domain's current pool; in no list; countdown does not tell `used` */
   BXR_FULL,    /* fewer than BXR_PARTIAL_FREE free slots */
@@ -26,11 +26,11 @@ enum bxr_kind {
 };
 #define BXR_KINDS (BXR_EMPTY + 1)
 
-/* A countdown that tells nothing. */
+/* The countdown of a pool whose deletes are not counted. */
 #define BXR_NOT_COUNTED (INTPTR_MAX / 2)
 
-/* The fast_owner of a closed pool: not the address of a record, but it tells the owner, in the
-   first cache line. */
+/* The fast_owner of a closed pool. It is not the address of a record, but it still identifies the
+   owner, in the first cache line. */
 static inline struct bxr_domain_head *bxr_owner_of_closed(struct bxr_domain_head *owner) {
   return (struct bxr_domain_head *)((char *)owner + 1);
 }
@@ -53,7 +53,7 @@ struct bxr_domain;
    - `free`, `aside`, and the owner's `free` if that is in this pool, list exactly the unused slots
      below high_water.
    - announced >= bits set in bxr_pool_pending. announced > 0 iff the pool is on a drain list, was
-     taken from one and not looked at yet, or is held by a thread that is about to put it on a drain
+     taken from one but not yet looked at, or is held by a thread that is about to put it on a drain
      list (remote.c).
    - waiting == bits set in waiting_bits. waiting > 0 iff the pool is in its owner's list of waiting
      pools. */
@@ -67,17 +67,17 @@ struct bxr_pool {
   uint32_t high_water;    /* slots at and above it were never used */
   uint8_t kind;           /* enum bxr_kind */
   bool closed;            /* the marker may still have to visit the pool (barrier.h) */
-  bool waits_in_snapshot; /* a slot waits that began to wait since the pool was handed over last */
+  bool waits_in_snapshot; /* some slot began to wait since the last hand-over */
   uint32_t waiting;       /* how many slots wait (waiting.h) */
 
-  /* The second cache line begins with what is shared with threads that delete remotely: atomic,
-     except next_to_drain. */
+  /* The second cache line begins with fields shared with threads that delete remotely. They are
+     atomic, except next_to_drain. */
   _Alignas(64) struct bxr_domain *owner; /* remote deletes put the pool on its drain list */
   struct bxr_pool *next_to_drain;        /* written by the thread that may put the pool on a list */
   uint64_t announced;                    /* remote deletes begun and not yet drained */
 
-  /* The owner's again. If roots are replaced at random, most deletes wait. So these bits are in
-     the page of the first cache line. */
+  /* The owner's again. If roots are replaced at random, most deletes wait. So these bits are in the
+     same page as the first cache line. */
   struct bxr_link waits;                 /* in its list of waiting pools */
   uint64_t waiting_bits[BXR_BITS_WORDS]; /* the slots that wait */
 
@@ -88,8 +88,8 @@ struct bxr_pool {
 
 /* The bits of slots that were deleted remotely lie in front of struct bxr_pool, if it begins far
    enough from the start of the pool's memory, otherwise behind the last slot. In small pools they
-   fit into the room that the varying place of the struct leaves there anyway. Large pools have more
-   room, to hold them. */
+   fit into the room that is left there anyway, because the struct's place varies. Large pools have
+   extra room for them. */
 #define BXR_BITS_SIZE (BXR_BITS_WORDS * sizeof(uint64_t))
 #define BXR_ROOM                                                                                   \
   (BXR_BITS_SIZE <= 256 ? (uintptr_t)BXR_HEAD_OFFSETS : BXR_HEAD_OFFSETS + BXR_BITS_SIZE)
@@ -98,9 +98,9 @@ struct bxr_pool {
 #define BXR_SLOTS                                                                                  \
   ((uint32_t)((BXR_POOL_SIZE - BXR_ROOM - offsetof(struct bxr_pool, slots)) / sizeof(value)))
 
-/* The number of free slots from which a pool is partial, and is allocated from again. A lower
-   number finds such pools sooner, but visits more of them, and makes more old roots young. In no
-   benchmark did 10, 25 or 75 percent differ from 50. */
+/* A pool with at least this many free slots is partial, and create uses it again. With a lower
+   number such pools are found sooner, but more of them are visited, and more old roots become
+   young. In no benchmark did 10, 25 or 75 percent differ from 50. */
 #define BXR_PARTIAL_FREE (BXR_SLOTS / 2)
 
 static inline struct bxr_pool *bxr_pool_of_head(struct bxr_pool_head *head) {
@@ -124,7 +124,7 @@ static inline uint64_t *bxr_pool_pending(struct bxr_pool *pool) {
                                    : (uint64_t *)(pool->slots + BXR_SLOTS);
 }
 
-/* A delete as a batch; the pool of a batch, and which word of the pool's bits it is. */
+/* A delete as a batch; a batch's pool; and the index of a batch's word in the pool's bits. */
 static inline struct bxr_batch bxr_batch_of(boxroot r) {
   uintptr_t word = (uintptr_t)r / sizeof(value);
   return (struct bxr_batch){word / 64 * 64 * sizeof(value), (uint64_t)1 << (word % 64)};
@@ -136,8 +136,8 @@ static inline size_t bxr_batch_word(struct bxr_batch batch) {
   return (batch.start & (BXR_POOL_SIZE - 1)) / (64 * sizeof(value));
 }
 
-/* The number of bits that are set, which is 1 or more. If the processor may lack an instruction
-   for that, the compiler makes a call. Most deletes come alone, and do without it. */
+/* The number of bits that are set, which is 1 or more. If the processor may lack an instruction for
+   counting, the compiler makes a call. Most deletes come alone, and need no call. */
 static inline uint64_t bxr_count_bits(uint64_t bits) {
   return (bits & (bits - 1)) == 0 ? 1 : (uint64_t)__builtin_popcountll(bits);
 }
@@ -147,17 +147,17 @@ static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
   return bxr_start_of((boxroot)pool); /* of any address in it */
 }
 
-/* Makes an empty pool of zeroed memory. */
+/* Turns zeroed memory into an empty pool. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
-/* Sets and reads the owner. It is set while the pool is open. Any thread may read it; but only
-   while the reader is the owner is it certain that the owner does not change. */
+/* Sets and reads the owner. It is set only while the pool is open. Any thread may read it; but
+   unless the reader is the owner, it may change at any time. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
 static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
   return bxr_load(&pool->owner);
 }
 
-/* The beginning of the owner's record, which the fast paths know. */
+/* The beginning of the owner's record, the part that the fast paths use. */
 static inline struct bxr_domain_head *bxr_pool_owner_head(struct bxr_pool *pool) {
   return (struct bxr_domain_head *)bxr_pool_owner(pool);
 }
@@ -169,31 +169,31 @@ static inline boxroot bxr_linked(uintptr_t link) { return (boxroot)(link - 1); }
 /* The free slot after this one, or NULL. */
 static inline boxroot bxr_next_free(boxroot r) { return bxr_linked(*bxr_slot(r)); }
 
-/* The end of a free list of one pool, where its last link is. Adds the number of slots to *length.
-   Linear. */
+/* The place of the last link of a free list within one pool. Adds the number of its slots to
+   *length. Takes linear time. */
 uintptr_t *bxr_free_list_end(uintptr_t *list, uint32_t *length);
 
-/* Whether the pool's free list has a slot. If it is empty, puts fresh slots on it. */
+/* If the pool's free list is empty, puts fresh slots on it. Returns whether it has a slot now. */
 bool bxr_pool_has_free_slot(struct bxr_pool *pool);
 
-/* Puts a root's slot on the pool's free list. True if the pool must be filed again. */
+/* Puts a root's slot on the pool's free list. Returns true if the pool must be filed again. */
 bool bxr_pool_free(struct bxr_pool *pool, boxroot r);
 
-/* The number of used slots. Linear in the number of free ones for BXR_CURRENT. */
+/* The number of used slots. For BXR_CURRENT, takes time linear in the number of free slots. */
 uint32_t bxr_pool_used(struct bxr_pool *pool);
 
 /* The number of slots that were deleted remotely and are not free yet. Any thread. */
 uint64_t bxr_pool_posted(struct bxr_pool *pool);
 
-/* Makes the pool full, partial or empty. It is in no list, and has this many used slots. */
+/* Makes the pool, which is in no list, full, partial or empty: it has this many used slots. */
 void bxr_pool_set_kind(struct bxr_pool *pool, uint32_t used);
 
 void bxr_list_init(struct bxr_link *list);
 bool bxr_list_is_empty(struct bxr_link const *list);
-/* Puts an element behind `before`, another element, or at the start of `before`, a list. */
+/* Puts an element after the element `before`; or at the start, if `before` is a list. */
 void bxr_list_insert(struct bxr_link *before, struct bxr_link *element);
 void bxr_list_unlink(struct bxr_link *element);
-/* Moves all of `from` behind `before`, in constant time. */
+/* Moves all elements of `from` to the place after `before`, in constant time. */
 void bxr_list_splice(struct bxr_link *before, struct bxr_link *from);
 
 /* Lists by generation and kind, through `link`. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words in comments at the code are those of profile.h. */
+/* Short comments in the code name the claims of profile.h. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* O_CLOEXEC */
 #endif
@@ -28,7 +28,7 @@ void bxr_profile_setup(void) {
   if (rate != NULL) boxroot_profile((uint32_t)strtoul(rate, NULL, 10));
 }
 
-/* For x from 0 (excluded) to 1. On some systems, C's own function is in a separate library. */
+/* The logarithm of x, from 0 (excluded) to 1. On some systems, C's log is in a separate library. */
 static double logarithm(double x) {
   int halvings = 0;
   for (; x < 0.7; x *= 2) halvings++;
@@ -65,7 +65,7 @@ void bxr_profile_skip(struct bxr_domain *domain) {
   if (domain->until_sample < BXR_UNDRAWN - 1) domain->until_sample++;
 }
 
-/* How many of the slots put aside are handed out at a time, and how many deleted ones at least. */
+/* The most slots put aside that are handed out at a time, and the fewest deleted slots. */
 enum { MOST = 64, LEAST = 16 };
 
 /* Moves slots that were put aside to head.free, which is empty. */
@@ -117,8 +117,8 @@ static uint32_t now; /* the number of the major cycle; atomic */
 
 void bxr_profile_begin_cycle(void) { bxr_publish(&now, bxr_runtime_cycle()); }
 
-/* A sample is the index of a stack, and in the upper 32 bits the major cycle in which the root was
-   created. */
+/* A sample is the index of a stack and, in the upper 32 bits, the major cycle that created the
+   root. */
 uint64_t bxr_profile_sample(void const *caller) {
   uint32_t stack = bxr_stack_find(caller, bxr_peek(&bxr_profile_rate));
   return stack == 0 ? 0 : (uint64_t)bxr_runtime_cycle() << 32 | stack;
@@ -126,9 +126,9 @@ uint64_t bxr_profile_sample(void const *caller) {
 
 /* ---- the table of samples ---- */
 
-/* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. Its
-   first words, in which no pool has slots, are this struct. Mirrors are never unmapped. A mirror
-   without samples may become another pool's. So there are no more mirrors than pools that had
+/* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. It
+   begins with this struct: no pool has slots there. Mirrors are never unmapped, but one without
+   samples may be reused for another pool. So there are no more mirrors than pools that once had
    samples at the same time. */
 struct mirror {
   uint64_t pool; /* where the pool starts, plus the number of its samples; atomic */
@@ -151,8 +151,8 @@ static uint64_t *word_of(struct mirror *mirror, boxroot r) {
 
 static bool has_samples(uint64_t pool) { return pool % BXR_POOL_SIZE != 0; }
 
-/* The mirror of the root's pool, or NULL. As long as the root has a sample, the mirror does not
-   become another pool's. */
+/* The mirror of the root's pool, or NULL. As long as the root has a sample, the mirror is not
+   reused for another pool. */
 static struct mirror *find_mirror(boxroot r) {
   uintptr_t start = bxr_start_of(r);
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
@@ -162,8 +162,8 @@ static struct mirror *find_mirror(boxroot r) {
   return NULL;
 }
 
-/* Finds the mirror of a pool (is_its), or takes one without samples for it, and counts one more
-   sample in it. NULL if there is none. Only the pool's owner does so. */
+/* If is_its, finds the mirror of the pool, else one without samples. Counts one more sample in it.
+   Returns NULL if there is none. Called by the pool's owner. */
 static struct mirror *claim_mirror(uintptr_t start, bool is_its) {
   for (struct mirror *m = bxr_load(bucket_of(start)); m != NULL; m = m->next) {
     uint64_t pool = bxr_load(&m->pool);
@@ -205,7 +205,7 @@ bool bxr_profile_forget(boxroot r) {
 
 /* ---- the profile, as a heap profile of gperftools ---- */
 
-static int is_writing; /* whether a thread writes; atomic; it guards `live` of the stacks */
+static int is_writing; /* whether a thread writes a profile; guards `live` of the stacks; atomic */
 
 void bxr_profile_after_fork(void) { bxr_publish(&is_writing, false); }
 
@@ -244,8 +244,8 @@ static void put_number(struct writer *w, uint64_t n, unsigned base) {
   put(w, at);
 }
 
-/* The number of roots, and the memory of their slots. The format has both twice: for live roots,
-   and for all roots ever created, which are not counted here. */
+/* Writes the number of roots and the memory of their slots, twice: the format has them for live
+   roots, and for all roots ever created, which are not counted here. */
 static void put_counts(struct writer *w, uint64_t roots) {
   for (int i = 0; i < 2; i++) {
     put(w, i == 0 ? "" : " [");
@@ -290,7 +290,7 @@ static void put_stacks(struct writer *w) {
     }
 }
 
-/* Tools find the names of functions by the list of mappings. */
+/* Tools need the list of mappings to find the names of functions. */
 static void put_maps(struct writer *w) {
   put(w, "\nMAPPED_LIBRARIES:\n");
   int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);

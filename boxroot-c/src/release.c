@@ -4,16 +4,16 @@
 #include "barrier.h"
 #include "os.h"
 
-/* The size of a *unit*, which can be unmapped: a pool, or the pools that share a page. */
+/* The size of a *unit*, the least that can be unmapped: a pool, or all pools that share a page. */
 static size_t unit_size(void) {
   size_t page = bxr_os_page_size();
   return page > BXR_POOL_SIZE ? page : BXR_POOL_SIZE;
 }
 
-/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is looked at
+/* Whether all pools of a unit are the domain's, empty, and on no mark stack. The owner is checked
    first, because other owners may be changing their pools. A pool that was not carved yet has no
-   owner. The domain's own thread can tell whether its marker has visited the pools since; at
-   teardown, any thread calls this. */
+   owner. Only the domain's own thread can tell whether its marker has visited closed pools; at
+   teardown, any thread may call this. */
 static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t size, bool teardown) {
   for (uintptr_t start = unit; start < unit + size; start += BXR_POOL_SIZE) {
     struct bxr_pool *pool = bxr_pool_from(start);
@@ -24,12 +24,12 @@ static bool is_unit_unused(struct bxr_domain *domain, uintptr_t unit, size_t siz
   return true;
 }
 
-/* Neighbouring units, from start to before end. */
+/* Neighbouring units, from start up to end (excluded). */
 struct run {
   uintptr_t start, end;
 };
 
-/* Adds a unit at either end of a run. False if the unit is not next to the run. */
+/* Adds a unit at either end of a run. Returns false if the unit is not next to the run. */
 static bool extend_run(struct run *run, uintptr_t unit, size_t size) {
   if (unit == run->end)
     run->end += size;
@@ -40,8 +40,8 @@ static bool extend_run(struct run *run, uintptr_t unit, size_t size) {
   return true;
 }
 
-/* Unmaps a run of unused units, which are in no list. False if the system refuses: then they are in
-   the list again. */
+/* Unmaps a run of unused units, which are in no list. If the system refuses, puts them back on the
+   list of empty pools, and returns false. */
 static bool release_run(struct bxr_domain *domain, struct run run) {
   bool released = run.start == run.end || bxr_os_unmap((void *)run.start, run.end - run.start);
   size_t pools = released ? (run.end - run.start) / BXR_POOL_SIZE : 0;
@@ -53,9 +53,9 @@ static bool release_run(struct bxr_domain *domain, struct run run) {
 }
 
 /* Unmaps up to n empty pools, beginning with those that became empty first, and returns how many it
-   unmapped. `work` limits the number of pools that it looks at and of system calls together: pools
-   that are neighbours, in memory and in the list, take one call. A pool that cannot be unmapped now
-   goes to the front of the list, and is not in the way next time. */
+   unmapped. `work` limits the sum of pools that it looks at and system calls. Pools that are
+   neighbours, both in memory and in the list, take one call. A pool that cannot be unmapped now
+   goes to the front of the list, out of the way next time. */
 static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t work, bool teardown) {
   size_t size = unit_size(), pools = size / BXR_POOL_SIZE, before = domain->empty_count;
   struct run run = {0, 0};
@@ -83,7 +83,7 @@ static size_t release_empty_pools(struct bxr_domain *domain, size_t n, size_t wo
   return before - domain->empty_count;
 }
 
-/* Empty pools are too many if they exceed the number of those in use, and this. */
+/* There are too many empty pools if they exceed the pools in use by more than this number. */
 enum { SPARED = 1 << 10 };
 
 static size_t too_many(struct bxr_domain *domain) {
@@ -93,7 +93,7 @@ static size_t too_many(struct bxr_domain *domain) {
   return excess > unneeded ? excess : unneeded;
 }
 
-/* A share is a sixteenth, and at least a unit. */
+/* A share is a sixteenth, plus a unit. */
 void bxr_release_share(struct bxr_domain *domain, size_t more) {
   size_t n = too_many(domain);
   if (n == 0) return;

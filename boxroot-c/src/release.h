@@ -7,25 +7,25 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A major cycle begins: empty pools that the last one never needed are too many now. */
+/* To be called when a major cycle begins. Empty pools that the last cycle never needed become
+   superfluous. */
 static inline void bxr_release_begin_cycle(struct bxr_domain *domain) {
   domain->unneeded = domain->empty_low;
   domain->empty_low = domain->empty_count;
 }
 
-/* Unmaps a share of the superfluous empty pools, and `more`. Superfluous are those that a whole
-   cycle did not need, and those in excess of the pools in use: cycles may be rare, while domains
-   come and go and leave their pools. To be called in scans: in minor ones while the marker visits
-   no pool, and when a cycle begins after a short one, because a forced cycle may have no minor
-   scan. */
+/* Unmaps a share of the superfluous empty pools, and `more`. An empty pool is superfluous if a
+   whole cycle did not need it. So are empty pools in excess of those in use, because cycles may be
+   rare while domains end and leave their pools. Called in minor scans while the marker visits no
+   pool, and when a cycle begins after a short one: a forced cycle may have no minor scan. */
 void bxr_release_share(struct bxr_domain *domain, size_t more);
 
-/* Unmaps all empty pools that the marker does not visit any more, and returns their number. The
-   next cycle unmaps the other empty ones, if they are not needed until then. */
+/* Unmaps all empty pools that the marker will not visit any more, and returns their number. The
+   next cycle unmaps the other empty pools, if they are not needed until then. */
 size_t bxr_release_all(struct bxr_domain *domain);
 
 /* Disables the domain, and unmaps all its memory except pools that hold roots or that the marker
-   may still visit. No thread may be using the domain; but any thread may delete its roots, also
+   may still visit. No thread may be using the domain, but any thread may delete its roots, even
    later. */
 void bxr_release_at_teardown(struct bxr_domain *domain);
 

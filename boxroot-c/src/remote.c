@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote deletes: the argument. Its steps and its claims have names, which also stand in the code
-   below and in orphans.c. `make model` checks it, with the same names (boxroot-c/test/model).
+/* Remote deletes: the protocol, and the argument why it is correct. Its steps and claims have
+   names, which the code below and orphans.c repeat. `make model` checks it under the same names
+   (boxroot-c/test/model).
 
-   Who uses the shared fields of a pool P and of a record R: P's *owner*; *deleters*, any other
-   threads; *adopters*, which are domains in a minor scan that take over the pools of domains that
-   have ended.
+   The shared fields of a pool P and of a record R are used by P's *owner*, by *deleters*, which are
+   any other threads, and by *adopters*: domains in a minor scan, which take over the pools of
+   domains that have ended.
 
    A deleter of roots of P, whose bits are in one word of P.pending,
      announce:    adds their number to P.announced;
@@ -31,7 +32,7 @@
      count-merge: increments R.merges,
      forward:     takes R's drain list, and pushes each of its pools, as in `push`.
 
-   Why this is right:
+   Why this is correct:
 
    once: A drain list holds a pool at most once. The right to push P (in the code: the pool's
       *place* in a list) belongs to the deleter that moved P.announced from 0, or to the thread that
@@ -42,26 +43,26 @@
       drain it.
    stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of the roots
       that it deletes are in use. After it the owner cannot bring P.announced to 0, nor free those
-      slots, before it has seen the bits of `post`. An empty pool has no live root, and no delete
-      that is announced. After `link` the push does not touch P, only R, which is never unmapped.
+      slots, before it has seen the bits of `post`. An empty pool has neither a live root nor an
+      announced delete. After `link` the push does not touch P, only R, which is never unmapped.
    no-lost-push: A push that races with an adoption is not lost. If `count-merge` is after `rescue`,
       then `forward` is after `link`, and finds P. If `count-merge` is between `read-merges` and
       `rescue`, the pusher notices, and takes R's list itself. If `count-merge` is before
       `read-merges`, then `give` is before `same-owner`, and the pusher reads another owner there;
       or it reads R, because P came back to R, and then R's list is the right one. "Before" is the
       order of the sequentially consistent operations; all of these are.
-   no-ABA: Drain lists are only pushed on, and taken as a whole.
+   no-ABA: Pools are pushed one by one, and only whole drain lists are taken.
    scans: A root scan needs no care. A remote delete does not change the slot, so the collector
       still sees a value there. Slots are freed before a minor scan reads them, or by the owner
       outside scans.
-   fork: A fork copies the process in the midst of this. In the child no deleter is left, so the
-      owner brings P.announced and the drain list in line with the bits of P.pending. In the child,
-      deletes that were announced and not posted, or that other domains had collected, leave their
-      roots alive.
+   fork: A fork may copy the process in the middle of these steps. In the child no deleter is left,
+      so the owner recomputes P.announced and the drain list from the bits of P.pending. In the
+      child, roots stay alive if their deletes were announced but not posted, or collected by other
+      domains.
    darken-first: A deleter's own roots may be darkened earlier in a cycle than those of the owner.
       In between, it may copy the value of the owner's root to a place that the marker has already
-      visited, and then delete the root. So the owner must still darken that root: it takes nothing
-      from its drain list between the darkening of any domain's roots and that of its own. (From
+      visited, and then delete the root. So the owner must still darken that root: once any domain's
+      roots have been darkened, it takes nothing from its drain list until its own have been. (From
       OCaml 5.5 on, and in OxCaml, other domains run in between. In the owner, hooks may run.) */
 #include "remote.h"
 
@@ -79,9 +80,9 @@ static struct bxr_pool *drain_take(struct bxr_domain *owner) {
   return bxr_exchange(&owner->drain, NULL);
 }
 
-/* Pushes a pool on its owner's drain list. If all pools of that owner moved to another one
-   meanwhile, takes and returns its drain list, to be pushed anew: the adopter may have taken the
-   list before this push. */
+/* Pushes a pool on its owner's drain list. If all pools of that owner moved to another owner
+   meanwhile, takes and returns its drain list, which must be pushed anew: the adopter may have
+   taken the list before this push. */
 static struct bxr_pool *drain_push_to_owner(struct bxr_pool *pool) {
   struct bxr_domain *owner;
   uint64_t merges;
@@ -95,7 +96,7 @@ static struct bxr_pool *drain_push_to_owner(struct bxr_pool *pool) {
 }
 
 /* Pushes pools, whose places in a list the caller holds, on their owners' drain lists. A pool is
-   not touched after it was pushed: its owner may unmap it. */
+   not touched after it was pushed, because its owner may unmap it. */
 static void drain_push_all(struct bxr_pool *list) {
   while (list != NULL) {
     struct bxr_pool *pool = list;
@@ -133,7 +134,7 @@ static void deliver_batch(struct bxr_batch batch) {
 
 void bxr_remote_delete(boxroot r) { deliver_batch(bxr_batch_of(r)); }
 
-/* Puts the batch that is being collected with the others. */
+/* Adds the batch that is being collected to the complete ones. */
 static void end_batch(struct bxr_domain *self) {
   struct bxr_batch *outgoing = &self->head.outgoing;
   if (outgoing->bits == 0) return;
@@ -154,13 +155,14 @@ void bxr_remote_collect(struct bxr_domain *self, boxroot r) {
   self->head.outgoing = bxr_batch_of(r);
 }
 
-/* Whether the pool belongs to self. This reads the cache line that deletes have read. */
+/* Whether the pool belongs to self. Reads only the cache line that the deletes have read
+   already. */
 static bool is_own(struct bxr_domain *self, struct bxr_pool *pool) {
   struct bxr_domain_head *owner = bxr_peek(&pool->head.fast_owner);
   return owner == &self->head || owner == bxr_owner_of_closed(&self->head);
 }
 
-/* The processor waits for the pools of many batches at a time. */
+/* In this loop, the processor can wait for the pools of many batches at the same time. */
 void bxr_remote_flush(struct bxr_domain *self) {
   end_batch(self);
   uint64_t waiting = 0;
@@ -178,14 +180,14 @@ void bxr_remote_flush(struct bxr_domain *self) {
 
 /* ---- owners ---- */
 
-/* Lets slots that were deleted remotely wait for the marker. */
+/* Makes slots that were deleted remotely wait for the marker. */
 static void let_slots_wait(struct bxr_pool *pool, uint64_t const posted[BXR_BITS_WORDS]) {
   for (size_t i = 0; i < BXR_BITS_WORDS; i++)
     if (posted[i] != 0) bxr_waiting_add(pool, i, posted[i]);
 }
 
-/* Frees the slots posted so far, or lets them wait if the pool is closed. True if deletes remain
-   that are announced and not posted. */
+/* Frees the slots posted so far, or makes them wait if the pool is closed. Returns true if some
+   announced deletes are not posted yet. */
 static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool open) {
   uint64_t posted[BXR_BITS_WORDS], count = 0;
   for (size_t i = 0; i < BXR_BITS_WORDS; i++) {
@@ -205,10 +207,10 @@ static bool harvest_pool(struct bxr_domain *domain, struct bxr_pool *pool, bool 
   return announced != count;
 }
 
-/* The cost of freeing slots of a pool. The cost of letting them wait is 1. */
+/* The cost of freeing a pool's slots. The cost of making them wait is 1. */
 enum { TO_FREE = 4 };
 
-/* Drains pools that were taken from the drain list, until that has cost more than *work. */
+/* Drains pools that were taken from the drain list, until their cost has used up *work. */
 static void drain_taken_pools(struct bxr_domain *domain, size_t *work) {
   while (domain->draining != NULL && *work > 0) {
     struct bxr_pool *pool = domain->draining;
@@ -228,8 +230,8 @@ static void drain_pools(struct bxr_domain *domain, size_t work) {
   drain_taken_pools(domain, &work);
 }
 
-/* Drains `remote` pools, or more if they must wait, and then frees what waits in up to `waiting`
-   pools. */
+/* Drains `remote` pools, or more if their slots must wait. Then frees the slots that wait in up to
+   `waiting` pools. */
 static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting) {
   /* darken-first */
   if (bxr_runtime_marking_started() && domain->darkened != bxr_runtime_cycle()) return;
@@ -237,8 +239,8 @@ static void drain_both(struct bxr_domain *domain, size_t remote, size_t waiting)
   bxr_waiting_free(domain, waiting);
 }
 
-/* The drain list holds no more pools than the domain has, except some that late deletes have
-   pushed. */
+/* The drain list holds no more pools than the domain has, apart from some pushed by late
+   deletes. */
 void bxr_remote_drain_more(struct bxr_domain *domain, size_t n) {
   drain_both(domain, bxr_waiting_share(domain->pool_count) + n,
              bxr_waiting_share(domain->waiting_count) + n);

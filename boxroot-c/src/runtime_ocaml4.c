@@ -29,10 +29,10 @@
 #include "scan.h"
 #include "setup.h"
 
-/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it. It is for functions
-   of the systhreads library; for the hook by which the main thread ends after Thread.exit, which
-   only native programs have; and for functions that some systems have in a library of their own,
-   -lpthread. Object files other than ELF's have no weak references without flags to the linker. */
+/* FIND(type, name) is the address of a symbol, or NULL if the program lacks it. It finds functions
+   of the systhreads library, the hook that ends the main thread after Thread.exit (only native
+   programs have it), and functions that are in a separate library, -lpthread, on some systems. In
+   object files other than ELF's, weak references need flags to the linker. */
 typedef value thread_function(value);
 typedef void (*termination_hook)(void *);
 typedef int create_key(pthread_key_t *, void (*)(void *));
@@ -55,10 +55,10 @@ BXR_THREAD_LOCAL struct bxr_domain_head *bxr_owner = &bxr_no_domain;
 static struct bxr_domain *the_domain;
 static BXR_THREAD_LOCAL bool holds_lock;
 
-/* Whether this is the main thread, which started the runtime. Only the main thread has fast paths
-   to delete and modify: if it ends before the process does, it ends through caml_termination_hook.
-   If the program has the Thread module but not that hook (bytecode), no thread counts as the main
-   one. */
+/* Whether this is the main thread, which started the runtime. Only the main thread has the fast
+   paths of delete and modify: if it ends before the process does, it passes through
+   caml_termination_hook. If the program has the Thread module but not that hook (bytecode), no
+   thread counts as the main one. */
 static BXR_THREAD_LOCAL bool is_main;
 
 static bool threads_at_setup;
@@ -76,7 +76,7 @@ static void set_cache(struct bxr_domain_head *head) {
   if (is_main) bxr_owner = head;
 }
 
-/* What a thread does when it releases the lock. */
+/* Called when this thread releases the lock. */
 static void forget_lock(void) {
   holds_lock = false;
   set_cache(&bxr_no_domain);
@@ -89,17 +89,18 @@ static void forget_lock(void) {
 
    1. Just before it releases the lock, it triggers its *termination event*, for which Thread.join
       waits: it sets the event's status. No other thread does. So a thread whose holds_lock is set
-      holds the lock if that status is 0.
+      really holds the lock if that status is 0.
    2. OCaml frees the event when it collects the event's *wrapper*, a custom block to which the
-      thread's descriptor refers. So the wrapper is a root until the thread has ended, as far as we
-      can know: until the destructor of a thread-specific key. From then on the thread is not
-      trusted.
+      thread's descriptor refers. So we keep the wrapper as a root until the thread ends. The last
+      moment that we can see is the destructor of a thread-specific key. From then on the thread is
+      not trusted.
    3. caml_shutdown also finalises blocks that are roots. So wrappers get a finaliser of ours, which
-      frees no event at which a thread may look. If the program started with caml_startup_pooled,
-      the shutdown frees all events. So this finaliser also ends the trust.
+      does not free an event that a thread may still read. If the program started with
+      caml_startup_pooled, the shutdown frees all events. So this finaliser also makes their threads
+      untrusted.
    4. A thread that was registered by caml_c_thread_register may be registered anew, with another
-      event. So each time a thread takes the lock, it looks which event is its own.
-   5. All this is private to systhreads, and the same in all versions from 4.13 on. If it looks
+      event. So each time a thread takes the lock, it looks up its event.
+   5. All this is private to systhreads, but the same in all versions from 4.13 on. If it looks
       different at setup (know_events), or if memory is short, only the main thread is trusted. */
 enum { NOT_TRIGGERED = 0, TRIGGERED = 1, UNKNOWN = 2 };
 struct event {
@@ -147,7 +148,7 @@ static void forget_event(void) {
   bxr_publish(&thread->ended, true);
 }
 
-/* The destructor of thread_key, whose value may be a thread that was freed. */
+/* The destructor of thread_key. The key's value may point to a struct that was freed. */
 static void thread_ends(void *thread) {
   (void)thread;
   has_lock();
@@ -197,7 +198,7 @@ static bool is_descriptor(value v) {
          strcmp(Custom_ops_val(Field(v, 2))->identifier, "_threadstatus") == 0;
 }
 
-/* Whether this is an event that nobody has used. */
+/* Whether this is an event that was never used. */
 static bool is_new_event(struct event const *event) {
   static struct event const new_event = {.lock = PTHREAD_MUTEX_INITIALIZER,
                                          .triggered = PTHREAD_COND_INITIALIZER};
@@ -206,9 +207,8 @@ static bool is_new_event(struct event const *event) {
          memcmp(&event->triggered, &new_event.triggered, sizeof event->triggered) == 0;
 }
 
-/* Finds out whether threads have events of the layout above, as far as this thread's event tells.
-   It tells nothing if another thread waits for the end of this one, because the event is not new
-   then. */
+/* Learns from this thread's event whether events have the layout above. This fails if another
+   thread waits for this one to end, because the event is not new then. */
 static void know_events(void) {
   thread_function *self = FIND(thread_function, caml_thread_self);
   if (self == NULL || FIND(create_key, pthread_key_create) == NULL ||
@@ -226,8 +226,8 @@ static void know_events(void) {
 
 /* ---- the contract ---- */
 
-/* OCaml 4 keeps one state for the whole process; before setup there is no way to tell
-   who holds the lock, and the caller of boxroot_setup answers for it. */
+/* OCaml 4 keeps one state for the whole process. Before setup we cannot tell which thread holds the
+   lock: the caller of boxroot_setup must hold it. */
 void *bxr_runtime_state(void) {
   return bxr_setup_status() == BOXROOT_NOT_SETUP || has_lock() ? (void *)Caml_state : NULL;
 }
@@ -248,7 +248,8 @@ void bxr_runtime_cache(struct bxr_domain *domain) { set_cache(&domain->head); }
 
 bool bxr_runtime_sets_up_itself(void) { return false; }
 
-/* Versions 4.13 and 4.14 differ in nothing that is used here, and the linker refuses others. */
+/* Nothing that is used here differs between 4.13 and 4.14, and the linker refuses other
+   versions. */
 bool bxr_runtime_is_other(void) { return false; }
 
 bool bxr_runtime_is_alone(void) { return true; }
@@ -256,8 +257,8 @@ bool bxr_runtime_survives_fork(void) { return true; }
 
 bool bxr_runtime_is_trusted(void) { return own_status() != UNKNOWN; }
 
-/* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks:
-   both would lose blocks outside the heap. */
+/* caml_darken asks the page table first, and a full mark stack keeps only entries of heap chunks.
+   Either would lose blocks outside the heap. */
 bool bxr_runtime_marks_ranges(void) { return false; }
 uintptr_t bxr_runtime_unmarked_header(size_t size) { return size; }
 bool bxr_runtime_is_marked(uintptr_t header) { return header != 0; }
@@ -285,28 +286,28 @@ static void (*previous_marking_ended)(void);
 static double progress, expected = 0.6;
 static void (*previous_slice_begins)(void);
 
-/* Cycles whose progress is much smaller than planned were forced, and tell nothing of the next. */
+/* A cycle with less progress was forced, and says nothing about the next cycle. */
 #define SHORTEST 0.25
 
 extern uintnat caml_percent_free;
 
 static double heap_words(void) { return (double)Caml_state->stat_heap_wsz; }
 
-/* Copies take a twelfth of the heap at most: then programs take less memory with us than with the
-   registry crate (benchmarks `cache` and `churn`), and too little is free after a full major
-   collection for the heap to be compacted. With a sixteenth, `cache` takes as much memory, and
-   pauses are a little longer; with a 24th, `perm_count` is slower. */
+/* Copies take at most a twelfth of the heap. Then programs take less memory with us than with the
+   registry crate (benchmarks `cache` and `churn`). A full major collection then leaves too little
+   free memory to cause a compaction. With a sixteenth, `cache` takes as much memory, and pauses are
+   a little longer; with a 24th, `perm_count` is slower. */
 enum { PART_OF_HEAP = 12 };
 
-/* The size of the heap in which the copies are. If the heap is compacted between their release and
-   the next cycle, it may become smaller than they were. */
+/* The size of the heap that contains the copies. If it is compacted between their release and the
+   next cycle, it may become smaller than they were. */
 static double heap_of_copies(void) {
   double least = PART_OF_HEAP * (double)copied_words, heap = heap_words();
   return heap > least ? heap : least;
 }
 
-/* The progress that marking the copies takes: each of their words is visited, and
-   BXR_WORDS_OF_A_VALUE more. */
+/* The progress that marking the copies takes. For each of their words, that word and
+   BXR_WORDS_OF_A_VALUE others are visited. */
 static double progress_for_copies(void) {
   double words = (1 + BXR_WORDS_OF_A_VALUE) * (double)copied_words;
   return words * (100 + (double)caml_percent_free) / 250 / heap_of_copies();
@@ -321,7 +322,7 @@ static void forget_copies(void) {
 }
 
 #if defined(NO_NAKED_POINTERS) || OCAML_VERSION < 41400
-/* Without naked pointers there is no page table that tells what is in the heap. The marker of 4.13
+/* Without naked pointers no page table tells which addresses are in the heap. The marker of 4.13
    may store young values in fields that it visits, and remember these fields for longer than a copy
    lives. */
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
@@ -329,11 +330,11 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   return false;
 }
 #else
-/* Memory outside the heap may be given back, and become a part of the heap, before the copy is
-   marked. */
+/* Addresses outside the heap are not copied: their memory may be freed, and become a part of the
+   heap, before the copy is marked. */
 static bool is_in_heap(uintptr_t word) { return Is_block((value)word) && Is_in_heap(word); }
 
-/* The runtime may add size / 100 * caml_percent_free to the heap for a block of this size, and some
+/* For a block of some size, the runtime may add size / 100 * caml_percent_free to the heap. Some
    users switch the collector off by a very large setting. */
 enum { LARGE_PERCENTAGE = 1000 };
 
@@ -343,13 +344,13 @@ static bool is_room_for(size_t words) {
 }
 
 bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
-  /* A block that is allocated in another phase may be marked already, and then nobody visits it. */
+  /* A block that is allocated in another phase may be marked already, and is then never visited. */
   if (caml_gc_phase != Phase_idle || caml_percent_free > LARGE_PERCENTAGE) return false;
   size_t size = 1;
   for (size_t i = 0; i < count; i++) size += (words[i] & 1) == 0;
   if (size == 1) return true;
   if (!is_room_for(size)) return false;
-  /* The collector works as much as the program allocates; copies do not count. */
+  /* The collector's work is proportional to what the program allocates. Copies must not count. */
   uintnat allocated = caml_allocated_words;
   caml_allocated_words = 0;
   value copy = caml_alloc_shr_no_track_noexc(size, 0);
@@ -366,17 +367,18 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 }
 #endif
 
-/* How much faster than planned the cycle must go, so that it becomes as long as it would be without
-   copies. The collector plans its length by the size of the heap, which the copies make larger, and
-   it also marks the copies. Speeding up only the marking slices would make them too long, so every
-   slice of the cycle does a little more. */
+/* How much faster than planned the cycle must go to be as long as it would be without copies. The
+   collector plans its length by the size of the heap, which the copies make larger, and it also
+   marks the copies. Speeding up only the marking slices would make them too long, so every slice of
+   the cycle does a little more. */
 static double haste(void) {
   double larger = heap_of_copies() / (heap_of_copies() - (double)copied_words);
   return larger * (1 + progress_for_copies() / expected);
 }
 
 /* The collector works in proportion to the words that the program allocates
-   (caml_major_collection_slice). So it is told of more words, which do not count in Gc.stat. */
+   (caml_major_collection_slice). So it is told a larger number. The added words do not count in
+   Gc.stat. */
 static void slice_begins(void) {
   double allocated = (double)caml_allocated_words, hastened = allocated * haste();
   Caml_state->stat_major_words -= hastened - allocated;
@@ -386,7 +388,7 @@ static void slice_begins(void) {
   if (previous_slice_begins != NULL) previous_slice_begins();
 }
 
-/* Called between marking and sweeping: blocks that are white now are freed in this cycle. */
+/* Called between marking and sweeping. Blocks that are white now are freed in this cycle. */
 static void marking_ended(void) {
   while (caml_gc_phase == Phase_sweep && copies != Val_unit) {
     value copy = copies;
@@ -420,7 +422,7 @@ static void main_thread_exit(void *context) {
 }
 
 bool bxr_runtime_lost_track(void) {
-  /* A library whose hooks call ours does no harm; but the hooks of systhreads do not call ours. */
+  /* A library whose hooks call ours does no harm, but the hooks of systhreads do not call ours. */
   return caml_enter_blocking_section_hook != enter_blocking_section && !threads_at_setup &&
          threads_initialised();
 }
@@ -445,8 +447,8 @@ static void scan_roots(scanning_action action) {
   struct bxr_domain_head *self = bxr_self, *owner = bxr_owner;
   bxr_self = bxr_owner = &bxr_no_domain;
   bxr_scan(kind, &the_domain, Caml_state, (struct bxr_action){action});
-  /* The marker finds the other copies by this one. They are not darkened one by one: OCaml counts
-     darkened words twice, and would compact. */
+  /* The marker finds the other copies through this one. They are not darkened one by one: OCaml
+     counts darkened words twice, and would compact. */
   if (kind == BXR_SCAN_DARKEN) caml_darken(copies, NULL);
   bxr_self = self;
   bxr_owner = owner;

@@ -29,8 +29,8 @@
 #warning "boxroot: not tested with an OCaml newer than 5.5; see -DBXR_MARK_SLOT_BY_SLOT"
 #endif
 
-/* From OCaml 5.5 on, a cycle sweeps before it marks roots. So does OxCaml, whose version is 5.2; it
-   alone has this macro. */
+/* From OCaml 5.5 on, a cycle sweeps before it marks roots. OxCaml, whose version is 5.2, does the
+   same. Only OxCaml has this macro. */
 #if OCAML_VERSION >= 50500 || defined(Is_last_closinfo)
 #define MARKS_ROOTS_LATE
 #endif
@@ -60,7 +60,7 @@ static BXR_THREAD_LOCAL bool trusted;
    This thread's Caml_state stays non-NULL when it gives the lock up, and even while it ends and
    runs thread-local destructors. Another domain may be using that state then. So a backup thread is
    never trusted. As long as a thread's domain has not ended, the runtime tells whether the thread
-   is one. The answer is remembered, because it never changes. */
+   is a backup thread. The answer is remembered, because it never changes. */
 static bool is_backup_thread(void) {
   static BXR_THREAD_LOCAL bool was_seen;
   if (!was_seen) was_seen = caml_bt_is_self() != 0;
@@ -68,8 +68,8 @@ static bool is_backup_thread(void) {
 }
 
 /* For a thread whose domain may have ended. A backup thread blocks all signals, from its start on,
-   so one that blocks SIGSEGV may be a backup thread. (A finaliser of the program may unblock
-   signals there: so the Rust crate asks before it calls one.) */
+   so any thread that blocks SIGSEGV may be one. (A finaliser of the program may unblock signals
+   there, so the Rust crate asks before it calls a finaliser.) */
 static bool may_be_backup_thread(void) {
   if (is_backup_thread()) return true;
 #ifdef _WIN32
@@ -121,10 +121,10 @@ void bxr_runtime_cache(struct bxr_domain *domain) {
 
 bool bxr_runtime_sets_up_itself(void) { return true; }
 
-/* Functions of the runtime that identify its version: one that is new in the version that this file
-   is compiled for, so that earlier runtimes lack it, and one that is new in the next version. The
-   linker has them from the runtime of each version up to 5.5, because of others in their files. A
-   later one may lose any of them: so no other function is asked for, and nothing is asked if this
+/* Two functions identify the runtime's version: one that is new in the version that this file is
+   compiled for, so earlier runtimes lack it, and one that is new in the next version. Up to 5.5,
+   each program contains the functions that its runtime has, because it needs others in their object
+   files. A later version may drop any of them. So no other function is looked up, and none if this
    file is compiled for a later version. */
 #if !defined(__ELF__) || defined(Is_last_closinfo) /* OxCaml has functions of several versions */
 #elif OCAML_VERSION < 50100
@@ -170,7 +170,7 @@ bool bxr_runtime_is_trusted(void) { return trusted; }
 #ifdef BXR_MARK_SLOT_BY_SLOT
 bool bxr_runtime_marks_ranges(void) { return false; }
 #else
-/* Whether this runtime makes and reads headers as we expect it. */
+/* Whether this runtime makes and reads headers as we expect. */
 bool bxr_runtime_marks_ranges(void) {
   size_t size = (size_t)1 << 20;
   header_t header = bxr_runtime_unmarked_header(size);
@@ -185,20 +185,20 @@ bool bxr_runtime_marks_ranges(void) {
 void bxr_runtime_owe(size_t words) { (void)words; }
 bool bxr_runtime_rests_after_forced_cycles(void) { return false; }
 #else
-/* From OCaml 5.5 on, Gc.full_major forgets the work that it did. */
+/* From OCaml 5.5 on, the work that Gc.full_major did is not credited. */
 bool bxr_runtime_rests_after_forced_cycles(void) {
   return OCAML_VERSION < 50500 && caml_domain_alone();
 }
 
 #if OCAML_VERSION < 50500
-/* The collector counts here the words that it has swept while it allocated, and subtracts them from
-   the next slice's work. */
+/* In this field, the collector counts the words that it has swept while it allocated. It subtracts
+   them from the next slice's work. */
 void bxr_runtime_owe(size_t words) { Caml_state->major_work_done_between_slices -= (intnat)words; }
 #else
-/* From OCaml 5.5 on, the work may not be counted down: if less than none was done when marking
-   begins, Gc.full_major puts the next marking off for ever. So words are added to those for whose
-   allocation the next slice works, as after a ramp-up: for each it does
-   1.5 * (200 + caml_percent_free) / caml_percent_free words of work. */
+/* From OCaml 5.5 on, the count of work done must not become negative: if it is negative when
+   marking begins, Gc.full_major postpones the next marking forever. So we add to the allocated
+   words for which the next slice works, as after a ramp-up. For each it does this many words of
+   work: 1.5 * (200 + caml_percent_free) / caml_percent_free. */
 extern _Atomic uintnat caml_percent_free;
 void bxr_runtime_owe(size_t words) {
   double percent_free = (double)caml_percent_free;
@@ -239,8 +239,8 @@ bool bxr_runtime_marking_done(void) {
 }
 
 /* A forced collection works in slices of 10 million words, and some of these words are left when
-   its cycle ends. Other slices leave nothing, or a part of the 1000 words for which a domain marks
-   while it waits. */
+   its cycle ends. Other slices leave nothing, or a part of the 1000 words that a domain marks while
+   it waits. */
 bool bxr_runtime_may_be_forced(void) {
 #if OCAML_VERSION >= 50100
   if (Caml_state->slice_budget < 1 << 16) return false;
@@ -249,10 +249,11 @@ bool bxr_runtime_may_be_forced(void) {
 }
 
 #ifdef MARKS_ROOTS_LATE
-/* caml_darken, while other domains run: it stores the whole header of a block, and a domain that
-   forces a lazy value changes the tag there at any moment (ocaml/ocaml, issue 14816). So the status
-   of a lazy value is exchanged here, as the marker does it, and then its field is darkened: if the
-   field changes meanwhile, caml_modify darkens what it held. */
+/* A caml_darken for roots that are darkened while other domains run. The runtime's stores the whole
+   header of a block, but a domain that forces a lazy value may change the tag there at any moment
+   (ocaml/ocaml, issue 14816). So the status of a lazy value is exchanged here, as in the marker,
+   and then its field is darkened. If the field changes meanwhile, caml_modify darkens its old
+   value. */
 static void darken(void *state, value v, value volatile *root) {
   while (Is_block(v) && !Is_young(v)) {
     header_t header = Hd_val(v);
@@ -304,8 +305,8 @@ static void domain_terminated(void) {
   *record = NULL;
 }
 
-/* The Rust crate reads this by offsets (ocaml-boxroot-sys/src/fast.rs). The first stack has no
-   function for the result of what runs on it. */
+/* The Rust crate reads these fields by their offsets (ocaml-boxroot-sys/src/fast.rs). Only a
+   thread's first stack has no function that handles the result of the code that runs on it. */
 _Static_assert(offsetof(struct stack_info, handler) == 2 * sizeof(void *) &&
                  offsetof(struct stack_handler, handle_value) == 0,
                "ocaml-boxroot-sys/src/fast.rs knows these offsets");

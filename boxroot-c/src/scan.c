@@ -15,7 +15,7 @@
    Such deletes are remote, so only the action changes slots meanwhile. */
 
 /* If roots are replaced at random, no processor predicts which of them are young. So the young
-   values of CHUNK slots are found first, by additions instead of jumps. */
+   values of CHUNK slots are found first, by additions instead of branches. */
 enum { CHUNK = 64 };
 
 struct minor_scan {
@@ -49,8 +49,8 @@ static void scan_young(struct bxr_domain *domain, struct bxr_action action) {
 }
 
 /* While a scan acts on one value, it prefetches the header of the value this many slots ahead. With
-   8 of them, darkening three million roots on 4.14 takes half as long again (benchmark `cache`
-   without copies); with 64 it takes as long. */
+   8 slots, darkening three million roots on 4.14 takes 1.5 times as long (benchmark `cache` without
+   copies); with 64, as long as with 32. */
 enum { AHEAD = 32 };
 
 struct full_scan {
@@ -86,8 +86,8 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
    number of words, which depends on the size of the heap. It does not know of our pools. If their
    marking came on top, cycles would be longer, and there would be more garbage: about two words for
    each word that is marked. So the slices also have to do this work: a word for each slot, and
-   BXR_WORDS_OF_A_VALUE for each root. Each minor scan makes the next slice owe the same part of it,
-   so that all is owed when the cycle has as many minor scans as the last one had. */
+   BXR_WORDS_OF_A_VALUE for each root. Each minor scan makes the next slice owe the same part of it.
+   All of it is owed once the cycle has had as many minor scans as the last one. */
 
 /* Until pools are handed over, nothing is owed in this cycle. After a forced cycle the collector
    may book the words that it marked for us as work done in advance, and then idle that long. So the
@@ -109,10 +109,10 @@ static void pace_slice(struct bxr_pacing *pacing) {
 /* ---- handing over to the marker ---- */
 
 /* Fewer pools than this are scanned slot by slot, and not handed over or copied: 30 000 roots take
-   a fraction of a millisecond, and then no delete has to wait for the marker. On 4.14, copying from
-   2 or 16 pools on made the pause with 50 000 roots a third as long, and `perm_count` a tenth
-   faster, but `synthetic` 2 to 4 % slower; from 256 on, or never, `perm_count` took half as long
-   again. */
+   a fraction of a millisecond, and then no delete has to wait for the marker. On 4.14, a limit of 2
+   or 16 for copies cut the pause with 50 000 roots to a third, and made `perm_count` a tenth
+   faster, but `synthetic` 2 to 4 % slower. With a limit of 256, or without copies, `perm_count`
+   took 1.5 times as long. */
 #ifndef BXR_HAND_OVER_FROM
 #define BXR_HAND_OVER_FROM 16
 #endif
@@ -126,7 +126,7 @@ static void copy_blocks(struct bxr_pool *pool, void *context) {
     scan_blocks(pool, scan);
 }
 
-/* Makes room for one field per pool. */
+/* Makes room in the directory for one field per pool. */
 static bool grow_directory(struct bxr_domain *domain) {
   size_t fields = domain->pool_count + 1; /* one more for the header */
   if (fields * sizeof(uintptr_t) <= domain->directory_size) return true;
@@ -146,8 +146,8 @@ struct directory {
   struct bxr_census census;
 };
 
-/* Adds a pool to the directory. If directory->fields is NULL, or the pool is empty, only ends the
-   last cycle for the pool. */
+/* Adds a pool to the directory. If directory->fields is NULL, or the pool is empty, only opens the
+   pool, because the last cycle has ended. */
 static void hand_over_pool(struct bxr_pool *pool, void *context) {
   struct directory *directory = context;
   if (bxr_waiting_empty(pool)) return; /* it will be visited among the empty pools */
@@ -161,8 +161,8 @@ static void hand_over_pool(struct bxr_pool *pool, void *context) {
   bxr_census_add(&directory->census, pool);
 }
 
-/* Hands the pools over to the collector's marker. False if that is not possible, or not worth it:
-   the caller must scan the pools slot by slot. */
+/* Hands the pools over to the collector's marker. Returns false if that is impossible or not worth
+   it. The caller must then scan the pools slot by slot. */
 static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   struct directory directory = {.owner = &domain->head};
   if (bxr_runtime_marks_ranges() && bxr_domain_pools_in_use(domain) >= BXR_HAND_OVER_FROM &&
@@ -174,7 +174,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
   uintptr_t root = (uintptr_t)directory.fields;
   bxr_act(action, &root);
   if (!bxr_runtime_is_marked(domain->directory[0])) {
-    /* This runtime does not take our memory for a block. */
+    /* This runtime does not treat our memory as a block. */
     directory.fields = NULL;
     bxr_domain_each_pool(domain, hand_over_pool, &directory);
     return false;
@@ -192,10 +192,10 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
    small. */
 enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 
-/* To free the slots of so many pools takes a millisecond. */
+/* Freeing the slots of this many pools takes a millisecond. */
 enum { FEW_POOLS = 256 };
 
-/* How many pools more than a share are freed after a short cycle ("emptied" of waiting.h). */
+/* How many pools besides a share are freed after a short cycle ("emptied" of waiting.h). */
 static size_t more_pools(void) { return bxr_runtime_may_be_forced() ? BXR_ALL_POOLS : FEW_POOLS; }
 
 static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
@@ -204,7 +204,8 @@ static void scan_minor(struct bxr_domain *domain, struct bxr_action action) {
   bxr_remote_drain_more(domain, more);
   pace_slice(&domain->pacing);
   scan_young(domain, action);
-  /* Then every domain marked its roots in an earlier stop-the-world section. */
+  /* If marking has started, every domain darkened its roots in an earlier stop-the-world
+     section. */
   if (bxr_runtime_marking_started()) domain->darkened = bxr_runtime_cycle();
   if (bxr_runtime_marking_done()) domain->marking = false;
   if (!domain->marking) bxr_release_share(domain, more);
@@ -219,9 +220,8 @@ static void free_what_waits(struct bxr_domain *domain) {
     bxr_waiting_free(domain, more_pools());
 }
 
-/* All mark stacks are empty. So everything that was handed over in the last cycle may be unmapped
-   now, or used for something else. This is the first moment at which that holds for the
-   directory. */
+/* All mark stacks are empty. So everything that was handed over in the last cycle may now be
+   unmapped or reused. For the directory, this is the first moment at which that holds. */
 static void scan_to_darken(struct bxr_domain *domain, struct bxr_action action) {
   domain->after_short_cycle = domain->pacing.scans <= SCANS_OF_A_FORCED_CYCLE;
   if (domain->after_short_cycle) free_what_waits(domain);

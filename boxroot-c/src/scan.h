@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Root scans: what the runtime's hook does with one domain's pools.
+/* Root scans: how the runtime's hook treats one domain's pools.
 
    Major marking without a pause (OCaml 5): at the start of a major cycle a domain's pools are
    handed over to the collector's own marker, which visits them in its slices. The word before the
    slots of each pool is made to look like the header of an unmarked block; a *directory*, one such
    block per domain, has the pools as its fields; and the directory is darkened like any root. The
    marker only looks at the header and the fields, so it never learns that the memory is not
-   OCaml's; the sweeper never sees it. What follows from this for deletes and memory is in
-   barrier.h.
+   OCaml's; the sweeper never sees it. barrier.h tells the consequences for deletes and memory.
 
    Why a directory, and not one entry of the mark stack for each pool: the runtime overruns a mark
    stack whose entries are nearly all large, because it does not grow it. Verification and
-   compaction use other actions than darkening, and get single slots. Marking also gets single slots
+   compaction use actions other than darkening, and get single slots. Marking also gets single slots
    if there are few pools (BXR_HAND_OVER_FROM), if there is no memory for the directory, or if we do
    not know the runtime: its headers differ from those we expect (bxr_runtime_marks_ranges), or the
    directory is not marked after it was darkened. */

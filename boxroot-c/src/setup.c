@@ -21,7 +21,7 @@ static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* If the dynamic linker sees the names of two copies of the library in one process, it binds the
    users of both to the first copy's. Copies that are alike become one in this way. If the copies
-   have different layouts or flavours, they share only the names that tell neither: bxr_copy, and
+   have different layouts or flavours, they share only the names that contain neither: bxr_copy, and
    the plain names of the public functions (plain_names.c). Code that calls those would give roots
    of the first copy to users of the second. The second copy notices that, because it finds the
    first copy's bxr_copy in place of its own, and it refuses to work. It sets its own error, and, by
@@ -132,7 +132,7 @@ static enum bxr_error not_running(void) {
   }
 }
 
-/* Changes the state, if it is `from`. False if it is another one. */
+/* Changes the state from `from` to `to`. Returns false if the state was not `from`. */
 static bool change_status(int from, int to) {
   int seen = from;
   while (!bxr_compare_exchange(&library_state, &seen, to))
@@ -149,9 +149,9 @@ static bool install_hooks(void) {
   return true;
 }
 
-/* Our hooks will stay installed, so our code must stay. The dynamic linker has a lock, under
-   which constructors of other code may be waiting for OCaml's lock. So this is done when our code
-   is loaded, and not by the first create. */
+/* Our hooks will stay installed, so our code must stay loaded. bxr_os_pin takes the dynamic
+   linker's lock, whose holder may be a constructor of other code that waits for OCaml's lock. So
+   this is done when our code is loaded, not by the first create. */
 __attribute__((constructor)) static void stay(void) { bxr_os_pin(&library_state); }
 
 bool bxr_setup(void) {
@@ -163,8 +163,8 @@ bool bxr_setup(void) {
       return false;
     }
     /* One domain installs the hooks. Others wait for the few instructions that this takes: no root
-       must be made, and no domain with roots must end, before the hooks are in place. In the child
-       of a fork, a thread that was installing them is gone. */
+       may be made, and no domain with roots may end, before the hooks are in place. In the child of
+       a fork, a thread that was installing them is gone. */
     int process = bxr_os_process(), seen = bxr_load(&installing);
     if (seen == process || !bxr_compare_exchange(&installing, &seen, process)) continue;
     bool installed = bxr_setup_status() != BOXROOT_NOT_SETUP || install_hooks();

@@ -17,11 +17,11 @@ int bxr_setup_status(void);
    Any thread. */
 bool bxr_setup_is_second_copy(void);
 
-/* bxr_use_begin_to_lock, in this state of the lock. */
+/* Does the work of bxr_use_begin_to_lock, given the state of the lock. */
 int bxr_setup_use(enum bxr_lock lock);
 
 /* For functions that need the lock: sets the library up if that is needed and possible, and returns
-   the record of this thread's domain, open to the thread. NULL after bxr_setup_fail. */
+   the record of this thread's domain, open to the thread. Returns NULL after bxr_setup_fail. */
 struct bxr_domain *bxr_setup_enter(void);
 
 /* The record of this thread's domain, if it is open to the thread already, else NULL. */
@@ -32,10 +32,10 @@ static inline struct bxr_domain *bxr_setup_entered(void) {
   return open ? (struct bxr_domain *)self : NULL;
 }
 
-/* For what any thread may call (delete, statistics, trim, validate, teardown): the record of this
-   thread's domain, open to the thread, and made if there is none. NULL if the library is not
-   running, if this thread does not hold the lock or that is not certain (bxr_runtime_is_trusted),
-   in a scan, or if there is no memory. Sets no message. */
+/* For functions that any thread may call (delete, statistics, trim, validate, teardown). Returns
+   the record of this thread's domain, open to the thread; makes it if there is none. Returns NULL
+   if the library is not running, if this thread may not hold the lock (bxr_runtime_is_trusted), in
+   a scan, or if out of memory. Sets no message. */
 struct bxr_domain *bxr_setup_enter_if_trusted_slow(void);
 static inline struct bxr_domain *bxr_setup_enter_if_trusted(void) {
   struct bxr_domain *self = bxr_setup_entered();

@@ -12,8 +12,8 @@
 /* A stack has the last DEPTH calls. */
 enum { DEPTH = 20, STACK_WORDS = 1 << 19 };
 
-/* Pages of this array that were never used take no memory. The index of its first word names a
-   stack; 0 is no stack. */
+/* Pages of this array that were never used take no memory. A stack is named by the index of its
+   first word; 0 is no stack. */
 static uint64_t stack_words[STACK_WORDS];
 static uint64_t used_words = 1; /* atomic */
 struct bxr_stack *bxr_stacks[BXR_STACK_BUCKETS];

@@ -7,8 +7,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A call stack of roots that were sampled at this rate. It is never freed, and there is one of
-   each, or two if two threads add it at the same time. */
+/* A call stack of roots that were sampled at this rate. It is never freed. Each stack is kept once,
+   or twice if two threads add it at the same time. */
 struct bxr_stack {
   struct bxr_stack *next; /* in its bucket */
   uint32_t rate, depth;

@@ -6,7 +6,7 @@
 #include "remote.h"
 #include "setup.h"
 
-/* A counter that its owner may be changing. */
+/* Reads a counter that its owner may be changing. */
 #define LOAD(field) bxr_peek(&(field))
 
 static void keep_greatest(uint64_t *greatest, uint64_t x) {
@@ -61,7 +61,7 @@ static struct boxroot_stats collect_stats(struct bxr_domain *self) {
   return s;
 }
 
-/* Fills the fields that the caller and this library know, and others that the caller knows with
+/* Fills the fields that both the caller and this library know. The caller's other fields become
    0. */
 static void fill(struct boxroot_stats *to, size_t size, struct boxroot_stats s) {
   size_t known = size < sizeof s ? size : sizeof s;

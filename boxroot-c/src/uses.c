@@ -3,9 +3,9 @@
 
 #include "atomic.h"
 
-/* The number of threads that have a use, which begins before they wait for the lock; and bits that
-   concern new uses. DOWN refuses those of threads that wait for the lock, PAUSED has them wait, and
-   FORKED refuses all. */
+/* The number of threads that have a use, which begins before they wait for the lock; and bits about
+   new uses. DOWN refuses those of threads that must wait for the lock, PAUSED delays them, and
+   FORKED refuses all new uses. */
 static uintptr_t uses;
 #define DOWN ((uintptr_t)1 << 63)
 #define FORKED ((uintptr_t)1 << 62)
@@ -17,7 +17,7 @@ static uintptr_t uses;
    one. */
 BXR_THREAD_LOCAL intnat bxr_own_uses;
 
-/* Whether this thread has set PAUSED, which does not concern its own uses. */
+/* Whether this thread has set PAUSED, which does not affect its own uses. */
 static BXR_THREAD_LOCAL bool pauses;
 
 /* Added to bxr_own_uses when uses become FORKED, so that uses which began before do not go on
@@ -26,7 +26,7 @@ static BXR_THREAD_LOCAL bool pauses;
 
 bool bxr_uses_forked(void) { return (bxr_peek(&uses) & FORKED) != 0; }
 
-/* The refusal of a first use, or 1 if it may begin, if `uses` was `seen`. */
+/* The answer to a first use if `uses` was `seen`: 1 if it may begin, else the reason why not. */
 static int answer_to_first(uintptr_t seen, bool to_lock) {
   if (BXR_LIKELY((seen & BITS) == 0)) return 1;
   if (to_lock && (seen & DOWN) != 0) return BXR_USE_DOWN;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Uses of the runtime (boxroot/host.h), which forbid its shutdown: one count for the process. */
+/* Uses of the runtime (boxroot/host.h), which prevent its shutdown: one count for the process. */
 #ifndef BXR_USES_H
 #define BXR_USES_H
 
@@ -7,7 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* bxr_use_begin_to_lock, if the states of the lock and the library allow a use. */
+/* The rest of bxr_use_begin_to_lock, if the states of the lock and the library allow a use. */
 int bxr_uses_begin_to_lock(void);
 
 /* In the child of a fork: the uses of other threads are gone. If OCaml `goes_on` (the forking

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Recounts everything, and compares with the invariants of pool.h and domain.h. */
+/* Recounts everything, and checks the invariants of pool.h and domain.h. */
 #include "runtime.h"
 #include "setup.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words in comments at the code are those of waiting.h. */
+/* Short comments in the code name the claims of waiting.h. */
 #include "waiting.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 /* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) { return !pool->closed || !pool->waits_in_snapshot; }
 
-/* The pool does not wait any more. */
+/* Frees the slots of the pool that wait. */
 static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   uint64_t *bits = pool->waiting_bits;
   bxr_list_unlink(&pool->waits);
@@ -26,7 +26,7 @@ static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   memset(bits, 0, BXR_BITS_SIZE);
 }
 
-/* Slots of the pool begin to wait, for the first time since it was handed over last. */
+/* Called before slots of the pool begin to wait for the first time since its last hand-over. */
 __attribute__((noinline)) static void prepare_pool(struct bxr_pool *pool) {
   struct bxr_domain *domain = bxr_pool_owner(pool);
   bxr_barrier_try_open(pool);
