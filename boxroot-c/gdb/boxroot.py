@@ -7,8 +7,9 @@
     (gdb) boxroots stacks   the call stacks that created the roots in the profile, if there is one
 
 The library must have debug information (-g). The script only reads memory. If a thread was stopped
-in the middle of an operation, the root of that operation may be missing, or be one too many. In the
-checked flavour a handle is not the address of the root, which is listed here.
+in the middle of an operation, the root of that operation may be missing, or listed although it is
+deleted. In the checked flavour a handle is not the address of the root. The list shows addresses of
+roots.
 """
 
 import struct
@@ -63,7 +64,7 @@ def describe(v):
 
 
 class Library:
-    """A copy of the library in the program: what its file of debug information calls `registry`."""
+    """A copy of the library in the program, identified by its static variable `registry`."""
 
     def __init__(self, registry):
         self.registry = registry.value()
@@ -91,7 +92,7 @@ class Library:
         return found[::-1]
 
     def deleted_remotely(self):
-        """The addresses of roots that a domain has deleted, and not told their owner yet."""
+        """The addresses of roots that a domain has deleted without having told their owner yet."""
         for domain in self.domains():
             batches = [domain["head"]["outgoing"]]
             batches += [domain["batches"][i] for i in range(int(domain["batch_count"]))]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The C++ headers, alone and twice, after one of OCaml's, and before the one for the Rust crates.
-// Compiled with two names, and linked.
+// This file is compiled under two names, and both objects are linked.
 #include <boxroot.hpp>
 #include <boxroot.hpp>
 #include <boxroot/host.h>

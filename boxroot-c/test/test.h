@@ -108,21 +108,20 @@ bool is_full(struct bxr_domain *domain, struct bxr_pool *pool);
 /* A root for an immediate. */
 boxroot create(struct bxr_domain *domain);
 
-/* What a minor scan does to the pools. */
+/* Promotes the pools, as a minor scan does. */
 void promote(struct bxr_domain *domain);
 
-/* A cycle begins, and the next minor scan unmaps all empty pools that are too many. */
+/* Begins a cycle, and unmaps all superfluous empty pools, as the next minor scan does. */
 void begin_cycle_and_release(struct bxr_domain *domain);
 
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
-/* OCaml 5: as if the domain's marker had something to visit, and as if it was done. */
+/* OCaml 5: pretends that the domain's marker has something to visit, and that it is done. */
 void begin_marking(struct bxr_domain *domain);
 void end_marking(void);
 
-/* Whether memory is mapped there. `page` is a multiple of 4096; the next 4096 bytes are looked
-   at. */
+/* Whether memory is mapped at the 4096 bytes from `page`, which is a multiple of 4096. */
 bool is_mapped(void *page);
 
 /* The number of pools in a list, and of used slots in all pools. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools that are handed over: no OCaml runtime marks anything. */
+/* Pools that are handed over. No OCaml runtime marks them. */
 #include "barrier.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Promotion and trimming: no OCaml runtime runs. */
+/* Promotion and trimming, without a running OCaml runtime. */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
@@ -59,7 +59,7 @@ void test_domain_lists_few_roots(void) {
     if (i < 10) bxr_domain_free(roots[100 + i]);
     CHECK(bxr_pool_used(pool) == BXR_SLOTS - 22 + i + 1 - (i < 10 ? i + 1 : 10));
   }
-  /* In the end, all slots are used again. */
+  /* In the end, all slots are reused. */
   for (uint32_t i = 0; i < 10; i++) CHECK(is_listed(domain, create(domain)));
   CHECK(is_full(domain, pool) && domain->listed.count == 32);
   promote(domain);
@@ -161,7 +161,7 @@ void test_domain_releases_a_share(void) {
   }
 }
 
-/* The pools that became empty first are unmapped first. Those that did so last are in the caches,
+/* The pools that became empty first are unmapped first. The latest ones are still in the caches,
    and are used next. */
 void test_domain_releases_the_coldest(void) {
   enum { FULL = 4 };
@@ -185,7 +185,7 @@ void test_domain_trim(void) {
   create(domain);
   for (uint32_t i = 0; i < n; i++) bxr_domain_free(roots[i]);
   CHECK(domain->empty_count == 4 && domain->pool_count == 5);
-  /* They became empty just now: first a cycle must pass in which they are not needed. */
+  /* They became empty just now. First a cycle must pass in which they are not needed. */
   begin_cycle_and_release(domain);
   CHECK(domain->pool_count == 5);
   /* Three of them are used in the next cycle, and empty again at its end: only the fourth is
@@ -208,8 +208,8 @@ void test_domain_trim_remote_deletes(void) {
   CHECK(bxr_domain_trim_empty(&domain->head) == BXR_POOL_SIZE && domain->pool_count == 0);
 }
 
-/* Pools that are neighbours in memory are unmapped by one call, independent of the order in which
-   they became empty. */
+/* Pools that are neighbours in memory are unmapped by one call, in whichever order they became
+   empty. */
 void test_domain_trim_neighbours(void) {
   enum { FULL = 6 };
   static boxroot roots[FULL][MANY];
@@ -225,7 +225,7 @@ void test_domain_trim_neighbours(void) {
   }
 }
 
-/* A second teardown unmaps nothing: the addresses may be used by others by now. */
+/* A second teardown unmaps nothing, because others may be using the addresses now. */
 void test_domain_tear_down_twice(void) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   create(domain);
@@ -236,7 +236,7 @@ void test_domain_tear_down_twice(void) {
   CHECK(bxr_os_refuse_unmap(false) == 0);
 }
 
-/* Pools that the system refuses to unmap are used again. */
+/* Pools that the system refuses to unmap are reused. */
 void test_domain_trim_refused(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Domains that end, and adoption: no OCaml runtime runs. */
+/* Domains that end, and adoption, without a running OCaml runtime. */
 #include "barrier.h"
 #include "remote.h"
 #include "test.h"
@@ -36,7 +36,7 @@ void test_orphans(void) {
   /* A domain without a record takes an orphan as it is. */
   bxr_orphans_add(c);
   CHECK(bxr_orphans_adopt(NULL) == c && used(c) == 2 * n - 2);
-  /* Records are used again. */
+  /* Records are reused. */
   struct bxr_domain *d = bxr_orphans_obtain(), *e = bxr_orphans_obtain();
   CHECK((d == a && e == b) || (d == b && e == a));
 }

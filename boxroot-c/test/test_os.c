@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the allocator needs from the operating system: no OCaml runtime runs. */
+/* The functions of os.h, without a running OCaml runtime. */
 #include <errno.h>
 
 #include "os.h"
@@ -21,7 +21,7 @@ void test_os_errno(void) {
 #endif
 }
 
-/* All that was asked for is mapped, at an aligned address, and nothing behind it. */
+/* Exactly the requested memory is mapped, at an aligned address, and nothing after it. */
 void test_os_map(void) {
   size_t const sizes[] = {4096, 1 << 16, 1 << 20};
   for (int i = 0; i < 3; i++) {

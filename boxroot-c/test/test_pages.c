@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pages larger than pools: no OCaml runtime runs. */
+/* Pages larger than pools, without a running OCaml runtime. */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
@@ -26,7 +26,7 @@ void test_pages_larger_than_pools(void) {
   }
   create(domain);
   check_counts(domain, FULL + 1, 0);
-  /* Not in the order of their addresses. */
+  /* This is not the order of their addresses. */
   int order[FULL] = {4, 0, 8, 5, 2, 9, 1, 6, 3, 7};
   for (int i = 0; i < FULL - 1; i++)
     for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[order[i]][j]);
@@ -45,7 +45,7 @@ void test_pages_larger_than_pools(void) {
   begin_cycle_and_release(domain);
   check_counts(domain, FULL + 1 - 8, FULL - 8);
   CHECK(!is_mapped(pools[4]) && !is_mapped(pools[7]) && is_mapped(pools[8]));
-  /* The pools that are left are used again. */
+  /* The pools that are left are reused. */
   for (uint32_t j = 0; j < 3 * BXR_SLOTS; j++) create(domain);
   CHECK(domain->pool_count == 4 && domain->empty_count == 0);
   char *rest = pools[8] + PER_PAGE * BXR_POOL_SIZE;
@@ -55,8 +55,8 @@ void test_pages_larger_than_pools(void) {
   bxr_os_pretend_page_size(0);
 }
 
-/* Pools whose pages have roots elsewhere stay, and those behind them in the list have their turn:
-   each call looks at a share of the pools, whether it can unmap them or not. */
+/* Pools stay if other pools in their pages have roots. The next pools in the list still get their
+   turn: each call looks at a share of the pools, whether it can unmap them or not. */
 void test_pages_in_use_block_no_others(void) {
   enum { PER_PAGE = 4, IN_USE = 300, UNUSED = 400, PAGES = IN_USE + UNUSED, SPARED = 1024 };
   enum { POOLS = PER_PAGE * PAGES, EXCESS = POOLS - 2 * IN_USE - SPARED };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pools on their own: no OCaml runtime runs. */
+/* Pools on their own, without a running OCaml runtime. */
 #define _POSIX_C_SOURCE 200809L /* fork, pipe */
 #include <signal.h>
 #include <string.h>
@@ -20,7 +20,7 @@ void test_pool_slots(void) {
   fill(domain, roots);
   CHECK(bxr_pool_used(pool) == BXR_SLOTS);
   for (uint32_t i = 0; i < BXR_SLOTS; i++) CHECK(boxroot_get(roots[i]) == Val_long(i));
-  /* Last freed, first taken; links are odd. */
+  /* The slot freed last is taken first. Links are odd. */
   bxr_domain_free(roots[5]);
   bxr_domain_free(roots[9]);
   CHECK(*bxr_slot(roots[5]) == 1 && *bxr_slot(roots[9]) == ((uintptr_t)roots[5] | 1));
@@ -45,7 +45,7 @@ void test_pool_heads(void) {
   CHECK(offsets == 0xff && domain->pool_count == 8);
 }
 
-/* A pool goes from full to partial to empty exactly when its number of free slots says so. */
+/* A pool becomes partial and empty exactly when it has that many free slots. */
 void test_pool_kinds(void) {
   static boxroot roots[MANY], more[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -62,15 +62,15 @@ void test_pool_kinds(void) {
   CHECK(pool->kind == BXR_PARTIAL && domain->empty_count == 0);
   bxr_domain_free(roots[i]);
   CHECK(pool->kind == BXR_EMPTY && domain->empty_count == 1 && pool->high_water == 0);
-  /* It is used again before a new one is made. */
+  /* The pool is reused before a new one is made. */
   fill(domain, more);
   CHECK(next_pool(domain) == pool && domain->empty_count == 0);
   CHECK(domain->pool_count == 2);
 }
 
 #ifndef _WIN32 /* fork */
-/* A delete that was made twice has made a circle of the free list. The function that follows the
-   list ends the process, and says why. If it looped forever, the alarm would end it. */
+/* A second delete has turned the free list into a circle. The function that follows the list aborts
+   with a message. If it looped forever, the alarm would end it. */
 static void ends_after_a_second_delete(void (*follow)(struct bxr_domain *domain)) {
   struct bxr_domain *domain = bxr_orphans_obtain();
   boxroot a = create(domain), b = create(domain);

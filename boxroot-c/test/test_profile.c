@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The profile of live roots, through the public interface, on OCaml's runtime. A second domain is
-   one that this thread seems to hold the lock of. */
+/* The profile of live roots, through the public interface, on OCaml's runtime. A second domain is a
+   record that this thread pretends to hold the lock of. */
 #ifndef _WIN32 /* fork, SIGUSR1, /proc */
 #define _DEFAULT_SOURCE
 #ifndef BXR_FAULT_INJECTION
@@ -38,7 +38,7 @@ static boxroot root_of(value v) {
 /* The stacks of the last profile, and the frames of the deepest one. */
 static size_t stacks, deepest;
 
-/* How many roots are alive, by the profile. */
+/* The number of live roots according to the profile. */
 static size_t profiled(uint32_t age) {
   FILE *file = tmpfile();
   CHECK(file != NULL && boxroot_profile_write(fileno(file), age));
@@ -51,7 +51,7 @@ static size_t profiled(uint32_t age) {
   stacks = deepest = 0;
   while (fgets(line, sizeof line, file) != NULL && sscanf(line, "%zu: ", &of_stack) == 1) {
     sum += of_stack;
-    /* It begins in this program, and not in the functions that look for it, and goes on. */
+    /* The stack begins in this program, not in the functions that find it, and has more frames. */
     size_t frames[2] = {0};
     CHECK(sscanf(strchr(line, '@'), "@ 0x%zx 0x%zx", &frames[0], &frames[1]) == 2);
     CHECK(frames[0] - (uintptr_t)root_of < 1000000 || (uintptr_t)root_of - frames[0] < 1000000);
@@ -81,8 +81,8 @@ static void start(uint32_t rate) {
   boxroot_profile(rate);
 }
 
-/* From now on another domain runs, which has this record. Returns the record of the domain that ran
-   before. */
+/* Pretends that another domain runs from now on, which has this record. Returns the record of the
+   domain that ran before. */
 static struct bxr_domain *switch_to(struct bxr_domain *record) {
   struct bxr_domain **current = bxr_runtime_record(), *before = *current;
   if (before != NULL) bxr_domain_close(before);
@@ -93,8 +93,8 @@ static struct bxr_domain *switch_to(struct bxr_domain *record) {
   return before;
 }
 
-/* Each create has the same chance, whether or not slots are handed out in vain, and independent of
-   the slots that modify takes. */
+/* Each create has the same chance of a sample, even if slots are handed out in vain, and if modify
+   takes slots. */
 void test_profile_draws(void) {
   enum { N = 200000, RATE = 10 };
   static boxroot roots[N];
@@ -111,7 +111,7 @@ void test_profile_draws(void) {
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
 
-/* So the slots of its deleted roots are taken again, before those of other pools. */
+/* The slots of its deleted roots are reused before those of other pools. */
 void test_profile_draws_again(void) {
   enum { KEPT = 4000, BATCH = 40, RATE = 10 };
   static boxroot kept[KEPT], others[BATCH];
@@ -133,7 +133,7 @@ void test_profile_draws_again(void) {
   CHECK(profiled(0) == 0 && live_roots() == 0);
 }
 
-/* Another domain deletes roots that lie side by side. */
+/* Another domain deletes roots in neighbouring slots. */
 void test_profile_of_batches(void) {
   enum { N = 200 };
   boxroot roots[N];
@@ -166,8 +166,7 @@ void test_profile_of_moves(void) {
   CHECK(profiled(0) == 0);
 }
 
-/* A root that is not sampled moves after a sample. The creates that follow are sampled all the
-   same. */
+/* A root that is not sampled moves after a sample. The creates that follow are still sampled. */
 void test_profile_after_moves(void) {
   enum { N = 20 };
   start(0);
@@ -211,8 +210,8 @@ void test_profile_of_orphans(void) {
   CHECK(s.pools == 0);
 }
 
-/* Domains that make few roots, and end before a minor collection: each create has the same chance
-   as any other. */
+/* Domains make few roots, and end before a minor collection. Each create still has the same
+   chance. */
 void test_profile_of_short_lives(void) {
   enum { DOMAINS = 2000, EACH = 10, N = DOMAINS * EACH, RATE = 100 };
   start(RATE);
@@ -259,10 +258,10 @@ void test_profile_of_old_roots(void) {
   CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
 }
 
-/* Memory for samples is used again by another pool, when its pool has no sample any more. */
+/* When a pool has no sample any more, its memory for samples is reused for another pool. */
 void test_profile_mirrors(void) {
-  /* The pools are so far apart that the same mirrors are candidates for all of them. Nobody reads
-     the roots. */
+  /* The pools are so far apart that the same mirrors are candidates for all of them. The roots are
+     never read. */
   enum { POOLS = 3, APART = 256 };
   boxroot roots[POOLS][2];
   for (uintptr_t i = 0; i < POOLS; i++)
@@ -279,7 +278,7 @@ void test_profile_mirrors(void) {
   CHECK(bxr_profile_of(roots[2][0]) == 4 && bxr_profile_of(roots[2][1]) == 0);
 }
 
-/* A root that nobody reads. Its pool has 99 others. */
+/* A root that is never read. Its pool has 99 others. */
 static boxroot root_number(uintptr_t i) {
   return (boxroot)((1 + i / 100) * BXR_POOL_SIZE + 1024 + 8 * (i % 100));
 }
@@ -288,8 +287,9 @@ __attribute__((noinline)) static uint64_t sample(void) {
   return bxr_profile_sample(__builtin_return_address(0));
 }
 
-/* Roots of each rate count by that rate. When there is no room for another stack, the stacks that
-   are there are still found, and a root with another stack is made without a sample. */
+/* Roots count according to the rate at which they were sampled. When there is no room for another
+   stack, existing stacks are still found, and a root with another stack is made without a
+   sample. */
 void test_profile_of_many_stacks(void) {
   start(0);
   uint32_t rate = 0;
@@ -322,8 +322,8 @@ static void forbid_files(void) {
   CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 }
 
-/* A profile has the last twenty calls of each stack. Its text, longer than the memory in which it
-   is put together, is written to the end, or to the first failure. */
+/* A profile has the last twenty calls of each stack. Its text is longer than the buffer of the
+   writer, and is written to the end, or to the first failure. */
 void test_profile_of_deep_stacks(void) {
   start(1);
   for (int depth = 0; depth < 40; depth++) root_in(depth);
@@ -340,7 +340,7 @@ void test_profile_of_deep_stacks(void) {
   CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
 }
 
-/* A root of three cycles ago is three cycles old. */
+/* A root that was created three cycles ago is three cycles old. */
 void test_profile_of_an_age(void) {
   start(1);
   CHECK(bxr_profile_keep(root_number(0), sample() - ((uint64_t)3 << 32)));
@@ -349,7 +349,7 @@ void test_profile_of_an_age(void) {
 }
 
 /* If no file can be opened, the profile has no list of mappings. That is not a failure, so errno
-   stays. */
+   does not change. */
 void test_profile_without_files(void) {
   char text[4096] = "";
   start(1);
@@ -383,7 +383,7 @@ static void *send_signals(void *thread) {
   return NULL;
 }
 
-/* Handlers write the profile while it changes, or is being written. */
+/* Signal handlers write the profile while it changes, or while it is being written. */
 void test_profile_in_signal_handlers(void) {
   enum { N = 100 };
   boxroot roots[N];
@@ -434,7 +434,7 @@ void test_profile_after_fork(void) {
   CHECK(pthread_join(writer, NULL) == 0);
 }
 
-/* Without memory for samples, roots are made that are not sampled. A sampled root stays sampled, or
+/* Without memory for samples, roots are made without samples. A sampled root stays sampled, or
    modify fails. */
 void test_profile_without_memory(void) {
   start(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Remote deletes, step by step: no OCaml runtime runs. */
+/* Remote deletes, step by step, without a running OCaml runtime. */
 #include <pthread.h>
 #include <sched.h>
 
@@ -81,8 +81,8 @@ void test_remote_batches(void) {
   CHECK(pool->announced == BXR_BATCHES && owner->batch_count == 0);
 }
 
-/* A pool that a late delete put on the list of a record whose pools have moved on is
-   passed on to its owner. */
+/* If a late delete puts a pool on the list of a record whose pools have moved, the pool is passed
+   on to its owner. */
 void test_remote_late_delete(void) {
   struct bxr_domain *a = bxr_orphans_obtain(), *b = bxr_orphans_obtain();
   boxroot root = create(a);
@@ -91,7 +91,7 @@ void test_remote_late_delete(void) {
   struct bxr_pool *pool = bxr_pool_of_root(root);
   bxr_orphans_add(a);
   bxr_orphans_adopt(b);
-  /* As if the deleter had read the owner before the adoption. */
+  /* The deleter read the owner before the adoption. */
   CHECK(bxr_remote_announce(bxr_batch_of(root)));
   pool->next_to_drain = NULL;
   a->drain = pool;
@@ -102,8 +102,7 @@ void test_remote_late_delete(void) {
   CHECK(used(b) == 2);
 }
 
-/* A drain looks at a share of the pools. The others keep their places, even when the domain ends.
-   */
+/* A drain looks at a share of the pools. The others keep their places, even if the domain ends. */
 void test_remote_drains_a_share(void) {
   static boxroot roots[MANY];
   enum { POOLS = 700, SHARE = (POOLS + 1) / 16 + 16 };
@@ -122,8 +121,8 @@ void test_remote_drains_a_share(void) {
   bxr_remote_put_back(domain);
   CHECK(domain->draining == NULL && places(domain->drain) == POOLS - SHARE);
   bxr_remote_drain(domain);
-  /* Pools that get on the drain list meanwhile stay there until all pools that were taken are done.
-     */
+  /* Pools that join the drain list meanwhile stay there until all pools that were taken are
+     done. */
   bxr_remote_delete(other);
   for (int scans = 2; scans < 12; scans++) {
     CHECK(domain->drain == bxr_pool_of_root(other));

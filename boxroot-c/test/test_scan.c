@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a root scan hands to the collector. The collector here only counts and marks. */
+/* The roots that a scan hands to the collector. The collector here only counts and marks. */
 #ifndef BXR_FAULT_INJECTION
 #define BXR_FAULT_INJECTION
 #endif
@@ -40,7 +40,7 @@ static struct {
   value field;
 } one_block = {Make_header(1, 0, 0), Val_unit};
 
-/* As many pools as are handed over, and not scanned slot by slot. */
+/* The least number of pools that are handed over, not scanned slot by slot. */
 enum { POOLS = 16 };
 
 static struct bxr_domain *domain_with_pools(value v) {
@@ -59,8 +59,8 @@ void test_scan_of_few_pools(void) {
   CHECK(!bxr_list_pool(domain->old.next)->closed);
 }
 
-/* Several pools are handed over as one block in each cycle, and their roots are not visited singly
-   as well. */
+/* In each cycle, several pools are handed over as one block. Their roots are not also visited
+   singly. */
 void test_scan_hands_pools_over(void) {
   struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
@@ -95,7 +95,7 @@ static void ignore(void *data, value v, value volatile *root) {
   visited++;
 }
 
-/* Nor are pools handed over if the directory is not marked when it was darkened. */
+/* Nor are pools handed over if the directory is not marked after it was darkened. */
 void test_scan_of_a_runtime_that_does_not_mark(void) {
   struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   visited_in_scan(BXR_SCAN_MINOR, domain);
@@ -105,7 +105,7 @@ void test_scan_of_a_runtime_that_does_not_mark(void) {
   CHECK(!bxr_list_pool(domain->old.next)->closed && !domain->marking);
 }
 
-/* The work of cycles that were forced is owed later, and that of a cycle only once. */
+/* The work of forced cycles is owed later, and the work of each cycle is owed only once. */
 void test_scan_owes_the_work_of_forced_cycles(void) {
 #if OCAML_VERSION >= 50100 && OCAML_VERSION < 50500
   struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
@@ -122,16 +122,16 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
   CHECK(before - Caml_state->major_work_done_between_slices == (intnat)(3 * of_a_cycle));
   visited_in_scan(BXR_SCAN_DARKEN, domain);
   CHECK(domain->pacing.words == of_a_cycle && domain->pacing.carried == 0);
-  /* A cycle that was not forced has more minor scans, and leaves nothing to be carried on. */
+  /* A cycle that was not forced has more minor scans, and no work is carried to the next one. */
   for (int i = 0; i < 4; i++) visited_in_scan(BXR_SCAN_MINOR, domain);
   visited_in_scan(BXR_SCAN_DARKEN, domain);
   CHECK(domain->pacing.carried == 0 && domain->pacing.expected == 4);
 #endif
 }
 
-/* If a cycle was forced, what waits or was deleted remotely is freed before its pools are handed
-   over again. If it was short, but not forced, a part of the work is carried on. Otherwise only
-   minor scans free shares of it. */
+/* If a cycle was forced, slots that wait or were deleted remotely are freed before their pools are
+   handed over again. If it was short, but not forced, only some of them are freed then. Otherwise only
+   minor scans free shares of them. */
 void test_scan_frees_what_waits(void) {
   enum { WAITING = 640 };
   static boxroot roots[MANY];
@@ -215,7 +215,7 @@ void test_scan_unmaps_what_was_visited(void) {
   CHECK(domain->empty_count < VISITED / 2);
 }
 
-/* The system takes back whole pages only, and the directory is given back when it has become too
+/* The system takes back only whole pages. The directory is given back when it has become too
    small. */
 void test_scan_with_large_pages(void) {
   bxr_os_pretend_page_size(4 * BXR_POOL_SIZE);
@@ -253,7 +253,8 @@ static int slices, markings;
 static void count_slice(void) { slices++; }
 static void count_marking(void) { markings++; }
 
-/* How many words a slice counts beyond those that were allocated. They do not count in Gc.stat. */
+/* How many words a slice counts in addition to those that were allocated. They do not count in
+   Gc.stat. */
 static double words_beyond(uintnat allocated) {
   double before = Caml_state->stat_major_words;
   caml_allocated_words = allocated;
@@ -272,9 +273,9 @@ static void begin_cycle(void) {
   CHECK(caml_gc_phase == Phase_mark);
 }
 
-/* Copies make the heap larger, and are also marked. So that a cycle is not longer than without
-   them, slices do more in proportion. The rest of a cycle's work is estimated from the last one
-   that was not forced. Hooks that were there before are called. */
+/* Copies make the heap larger, and are also marked. Slices do more in proportion, so that a cycle
+   is not longer than without them. The rest of a cycle's work is estimated from the last cycle that
+   was not forced. Hooks that were there before are called. */
 void test_scan_hastens_slices(void) {
   enum { POOLS = 100, FEW = 10000, MANY = 1000000 };
   caml_major_slice_begin_hook = count_slice;
@@ -315,7 +316,7 @@ void test_scan_hastens_slices(void) {}
 #endif
 
 /* The collector's action may run a finaliser that deletes a root. The library's hook is called as
-   by a minor collection, or, on OCaml 4, as by anyone who visits the roots. */
+   in a minor collection, or, on OCaml 4, as by any code that visits the roots. */
 static boxroot to_delete;
 
 static void delete_one(void) {
@@ -354,8 +355,8 @@ void test_scan_defers_deletes(void) {
   CHECK(pool->announced == 0 && bxr_pool_used(pool) == 1);
 }
 
-/* Domains come and go, and no major cycle begins. Their pools become empty before they are adopted,
-   or afterwards. */
+/* Domains come and go, and no major cycle begins. Their pools become empty before or after they are
+   adopted. */
 void test_scan_after_many_ends(void) {
   enum { DOMAINS = 200, EACH = 20 };
   static boxroot roots[EACH][MANY];

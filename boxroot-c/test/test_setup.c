@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The thread that was setting the library up is gone in the child, with its work half done. */
+/* A thread was setting the library up at the fork. It is gone in the child, with its work half
+   done. */
 static void fork_and_set_up(void) {
   bxr_runtime_setup();
   pid_t child = fork();

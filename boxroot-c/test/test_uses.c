@@ -66,8 +66,8 @@ void test_uses_to_lock(void) {
   CHECK(bxr_use_begin_to_lock() == BXR_USE_DOWN && boxroot_status() == BOXROOT_TORE_DOWN);
 }
 
-/* Nested uses, those of functions that OCaml calls, and those of the thread that pauses the others
-   begin nevertheless. */
+/* While uses are paused, these still begin: nested uses, uses of functions that OCaml calls, and
+   uses of the thread that pauses the others. */
 void test_uses_paused(void) {
   CHECK(boxroot_setup());
   CHECK(bxr_uses_of_others() == 0);
@@ -78,7 +78,7 @@ void test_uses_paused(void) {
   bxr_uses_resume();
   CHECK(are_to_lock(1, 2) && bxr_uses_of_others() == 2);
   bxr_uses_pause();
-  bxr_uses_after_fork(true); /* those threads are gone, and this one pauses others still */
+  bxr_uses_after_fork(true); /* those threads are gone, and this one still pauses others */
   CHECK(are_to_lock(BXR_USE_PAUSED, BXR_USE_PAUSED));
   CHECK(bxr_uses_of_others() == 0 && bxr_uses_forbid() == 0);
   CHECK(are_to_lock(BXR_USE_DOWN, BXR_USE_DOWN));

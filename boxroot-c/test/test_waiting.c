@@ -62,7 +62,7 @@ static struct bxr_pool *handed_over(struct bxr_domain *domain, boxroot *roots) {
   return pool;
 }
 
-/* As if the pool had been handed over again, and what waits had begun to wait before. */
+/* Pretends that the pool was handed over again after its waiting slots had begun to wait. */
 static void hand_over_again(struct bxr_pool *pool) { pool->waits_in_snapshot = false; }
 
 void test_waiting_until_the_next_snapshot(void) {
@@ -83,7 +83,7 @@ void test_waiting_until_the_next_snapshot(void) {
   for (int i = 0; i < 100; i++) CHECK((*bxr_slot(roots[i]) & 1) != 0);
 }
 
-/* Where it is certain that a slot must wait. */
+/* The cases in which a slot certainly must wait. */
 void test_waiting_is_certain(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain(), *other = bxr_orphans_obtain();
@@ -106,7 +106,7 @@ void test_waiting_is_certain(void) {
   CHECK(!bxr_waiting_is_certain(&domain->head, r));
 }
 
-/* Until batches are sent, nothing waits. */
+/* Until batches are sent, no slot waits. */
 void test_waiting_batches(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();
@@ -131,13 +131,13 @@ void test_waiting_is_ripe_or_not(void) {
   CHECK(boxroot_get(roots[1]) == Val_long(1) && boxroot_get(roots[500]) != Val_long(500));
   bxr_remote_drain_all(domain);
   CHECK(pool->waiting == 1);
-  /* Nor does the pool wait when the marker is done, or when it is empty. */
+  /* The pool also does not wait when the marker is done, or when it is empty. */
   end_marking();
   bxr_remote_drain(domain);
   CHECK(pool->waiting == 0 && !pool->closed);
 }
 
-/* A remote delete waits when it was drained, and one that is announced and not posted is not
+/* A remote delete waits after it was drained. One that is announced but not posted is not
    forgotten. */
 void test_waiting_remote_deletes(void) {
   static boxroot roots[MANY];
@@ -176,7 +176,7 @@ void test_waiting_is_freed_by_shares(void) {
   }
 }
 #else
-/* OCaml 4 marks no ranges, so nothing waits. */
+/* OCaml 4 marks no ranges, so no slot waits. */
 void test_waiting_depends_on_the_value(void) {}
 void test_waiting_until_the_next_snapshot(void) {}
 void test_waiting_is_certain(void) {}

@@ -1,4 +1,4 @@
-(* Runs the unit tests: they need the symbols of OCaml's runtime, and this one's lock. *)
+(* Runs the unit tests, which need the symbols of OCaml's runtime, and its lock. *)
 external run : unit -> unit = "run_unit_tests"
 
 let () = run ()

@@ -1,4 +1,4 @@
-(* The C++ headers, in functions that OCaml calls. Each check is 0, or the line that is not true. *)
+(* The C++ headers, in functions that OCaml calls. Each check returns 0, or the line that failed. *)
 external setup : unit -> unit = "cpp_setup"
 external pointer : unit -> int = "cpp_pointer"
 external created : 'a -> unit = "cpp_created"
@@ -55,7 +55,7 @@ let () =
     expect "unwinding as by pthread_exit" "true" (fun () -> string_of_bool (unwound false));
     expect "a long text" ("Failure " ^ String.make 250 'x') (fun () -> string_of_int (throws 3))
   end;
-  (* As boxroot.hpp says: an exception of OCaml's that passes a function with a root leaks the root. *)
+  (* As boxroot.hpp says: an OCaml exception that passes a C++ function leaks its roots. *)
   let before = live () in
   (match unguarded (fun () -> raise Exit) with _ -> failwith "no exception" | exception Exit -> ());
   equal "leaked" (live ()) (before + 1);

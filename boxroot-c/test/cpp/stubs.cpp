@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The C++ headers, for program.ml; with exceptions and without.
+// The C++ headers, for program.ml; compiled with and without exceptions.
 #include <boxroot.hpp>
 #if defined(__cpp_exceptions)
 #include <boxroot/exceptions.hpp>
@@ -116,7 +116,7 @@ value cpp_teardown(value) {
 }
 value cpp_live(value) { return Val_long(live()); }
 
-// A mistake of a program: the exception passes a function that owns a Root.
+// A mistake in a program: the exception passes a function that owns a Root.
 value cpp_unguarded(value f) {
   Root root = try_make_root(f);
   return caml_callback(*root, Val_unit);
@@ -125,7 +125,7 @@ value cpp_unguarded(value f) {
 #if defined(__cpp_exceptions)
 value cpp_has_exceptions(value) { return Val_true; }
 
-// Also frames with CAMLparam, which a C++ exception passes.
+// Frames with CAMLparam, which a C++ exception also passes.
 static value deeper(value f, long depth) {
   CAMLparam1(f);
   Root root(f);
@@ -134,8 +134,8 @@ static value deeper(value f, long depth) {
   for (long i = 4; i >= 0; i--) sum += Long_val(boxroots::call(*root, Val_long(i)));
   CAMLreturn(Val_long(sum - 10));
 }
-// A new string. The collector moves all that is young before, and so all that was read of a Root
-// too early.
+// A new string. Before that, the collector moves all young values, so a value that was read from a
+// Root too early is stale.
 static value fresh(char const *text) {
   caml_callback(*caml_named_value("collect"), Val_unit);
   return caml_copy_string(text);
@@ -153,7 +153,7 @@ value cpp_guarded(value f) {
     return deeper(*root, 4);
   });
 }
-// What a C++ program prints of an exception of OCaml's.
+// The text that a C++ program prints for an OCaml exception.
 value cpp_text(value f) {
   return boxroots::entered_from_ocaml([&]() -> value {
     try {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Without libFuzzer: random histories, until so many operations were executed.
-   Usage: driver OPERATIONS [SEED] | driver FILE */
+/* Without libFuzzer: random histories, until OPERATIONS operations were executed. Usage: driver
+   OPERATIONS [SEED] | driver FILE */
 #include <sanitizer/common_interface_defs.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 static uint8_t history[2048];
 static size_t length;
 
-/* AddressSanitizer's library calls this function. */
+/* The runtime of AddressSanitizer calls this function. */
 char const *__asan_default_options(void);
 char const *__asan_default_options(void) { return "handle_abort=1:detect_leaks=0"; }
 

@@ -49,7 +49,7 @@ void *fake_mmap(void *at, size_t size, int protection, int flags, int file, off_
 
 int fake_munmap(void *start, size_t size) {
   size_t first = (size_t)((char *)start - arena[0]) / PAGE;
-  /* munmap of a part of the last mapping never fails: os.c does not expect that. */
+  /* munmap of a part of the last mapping never fails, because os.c relies on that. */
   if (first < fresh_page && fake.refusals != 0) {
     fake.refusals--;
     fake.refused = true;
@@ -96,8 +96,8 @@ struct object {
 enum { YOUNG = 1 << 12, MINOR_HEAPS = 2 };
 static struct object old_heap[OBJECTS], minor_heaps[MINOR_HEAPS][YOUNG];
 static bool dead[OBJECTS];             /* in the old heap */
-static size_t old_used, old_compacted; /* those before old_compacted are gone */
-static size_t young_used, young_dead;  /* those before young_dead are gone */
+static size_t old_used, old_compacted; /* objects before old_compacted are gone */
+static size_t young_used, young_dead;  /* objects before young_dead are gone */
 static struct object *minor_heap;
 static uintptr_t addresses[OBJECTS];
 static unsigned numbers;
@@ -120,7 +120,7 @@ bool fake_is_young(uintptr_t v) {
   return (v & 1) == 0 && v - caml_minor_heaps_start < caml_minor_heaps_end - caml_minor_heaps_start;
 }
 
-/* Also if it is dead. */
+/* Whether v is an old object, even a dead one. */
 static bool was_old(uintptr_t v) {
   return (v & 1) == 0 && is_within(object_at(v), old_heap, 0, old_used);
 }
@@ -142,7 +142,7 @@ static struct object *new_old(unsigned number, uintptr_t colour) {
   return o;
 }
 
-/* New objects are marked. But with marks_late, those made before marking has begun are not. */
+/* New objects are marked, except, with marks_late, those made before marking has begun. */
 static uintptr_t birth_colour(void) {
   return fake.marks_late && !fake.marking ? colours.unmarked : colours.marked;
 }
@@ -273,11 +273,11 @@ unsigned fake_running(void) {
   return running;
 }
 
-/* Nothing here raises. */
+/* No code here raises. */
 void caml_raise_out_of_memory(void) { abort(); }
 void caml_failwith(char const *message) { (void)message, abort(); }
 
-/* ---- the contract of runtime.h ---- */
+/* ---- the interface of runtime.h ---- */
 
 void *bxr_runtime_state(void) { return current()->ended ? NULL : current()->state; }
 
@@ -375,7 +375,7 @@ void fake_push(int domain, uintptr_t *start, uintptr_t *end) {
   d->stack[d->depth++] = (struct fake_range){start, end};
 }
 
-/* A block that is not an object must be one of the allocator's: a directory, or the slots of a
+/* A block that is not an object must belong to the allocator: a directory, or the slots of a
    pool. */
 static void darken_range(int domain, uintptr_t v) {
   CHECK(v % sizeof(value) == 0 && fake_is_mapped(v - sizeof(header_t)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A runtime without OCaml, behind the contract of src/runtime.h: threads, domains, a heap of small
+/* A runtime without OCaml, behind the interface of src/runtime.h: threads, domains, a heap of small
    objects, and a collector whose steps are called one at a time. */
 #ifndef FAKE_RUNTIME_H
 #define FAKE_RUNTIME_H
@@ -11,7 +11,7 @@
 
 enum {
   DOMAINS = 4,
-  /* Threads: 0 to 3 are those of the domains; GHOSTS + d is one whose domain d has ended. */
+  /* Threads: 0 to 3 belong to the domains; GHOSTS + d is a thread whose domain d has ended. */
   GHOSTS = DOMAINS,
   LOCKLESS = GHOSTS + DOMAINS,
   THREADS,
@@ -29,7 +29,7 @@ struct fake_domain {
   struct bxr_domain *record;
   bool marking_done;
   unsigned depth;
-  struct fake_range stack[STACK]; /* what is to be marked */
+  struct fake_range stack[STACK]; /* the words still to be marked */
 };
 
 struct fake_thread {
@@ -41,9 +41,9 @@ struct fake_thread {
 extern struct fake {
   struct fake_domain domains[DOMAINS];
   struct fake_thread threads[THREADS];
-  int thread;        /* which one runs */
+  int thread;        /* the running one */
   unsigned scanning; /* domains whose roots are being scanned; a bit for each */
-  bool marks_late;   /* as from OCaml 5.5: a cycle begins without marking */
+  bool marks_late;   /* as from OCaml 5.5 on: a cycle begins without marking */
   bool marking;      /* a mark phase runs */
   uint32_t cycle;    /* its number */
   bool torn_down;
@@ -54,10 +54,10 @@ extern struct fake {
   void (*after_fork)(void);
 } fake;
 
-/* Begins anew. The library is not set up. */
+/* Resets everything. The library is not set up then. */
 void fake_reset(void);
 
-/* Lets another thread run. Returns the one that ran before. */
+/* Lets another thread run. Returns the thread that ran before. */
 int fake_switch(int thread);
 
 /* The domain whose lock the running thread seems to hold, or -1. */
@@ -67,7 +67,7 @@ int fake_domain_of_thread(void);
 bool fake_may_create(void);
 
 void fake_domain_start(int domain);
-/* The end of a domain: its termination hook; then what follows it. */
+/* The end of a domain: first its termination hook, then the steps after the hook. */
 void fake_domain_terminated(int domain);
 void fake_domain_finish(int domain);
 unsigned fake_running(void); /* the domains that run, or are ending; a bit for each */
@@ -80,7 +80,7 @@ bool fake_is_out_of_memory(void);
 
 /* ---- objects ---- */
 
-/* Objects have a number, which is their content. They move; dead ones are poisoned. */
+/* Objects contain their number. They move, and dead ones are poisoned. */
 enum { OBJECTS = 1 << 15 };
 
 /* A new object, or 0 if there is no room. */
@@ -97,20 +97,19 @@ extern unsigned fuzz_countdown;
 
 /* ---- the collector; the world is stopped, except while it marks ---- */
 
-/* What a collection does with the value of a root or a reference; returns where the value is
-   afterwards. */
+/* Updates the value of a root or a reference, as a collection does: returns its new address. */
 uintptr_t fake_promote(uintptr_t v);
 void fake_darken(int domain, uintptr_t v);
 uintptr_t fake_compact(uintptr_t v);
 
-/* The root hook, as the runtime calls it for a domain. `each` runs after each root, and may let
-   other code run. */
+/* Calls the root hook for a domain, as the runtime does. `each` runs after each root, and may run
+   other code. */
 enum fake_action { FAKE_MINOR, FAKE_DARKEN, FAKE_VERIFY, FAKE_COMPACT };
 void fake_scan(int domain, enum fake_action action, void (*each)(int domain));
 
-/* Objects that are still in the minor heap die. */
+/* Kills the objects that are still in the minor heap. */
 void fake_end_minor(void);
-/* A compaction: objects that it does not move die at its end. False: there is no room. */
+/* Begins a compaction: objects that it does not move die at its end. False: there is no room. */
 bool fake_begin_compaction(void);
 void fake_end_compaction(void);
 /* After teardown: the minor heap moves to other memory. */
@@ -123,7 +122,7 @@ void fake_push(int domain, uintptr_t *start, uintptr_t *end);
 /* Visits up to n words. */
 void fake_mark(int domain, unsigned n);
 
-/* ---- what the files of the allocator keep to themselves ---- */
+/* ---- static state of the allocator's files ---- */
 
 void fuzz_forget_everything(void);
 void fuzz_remote_push(struct bxr_pool *pool);

@@ -21,18 +21,18 @@ static struct { uint8_t const *at, *end; } input;
 
 static unsigned next(void) { return input.at < input.end ? *input.at++ : 0; }
 
-/* How many of something: usually at most 8, sometimes 64 to 254, which is up to half a pool. */
+/* A random number of things: usually at most 8, sometimes 64 to 254, which is up to half a pool. */
 static unsigned how_many(void) {
   unsigned n = next();
   return n < 160 ? 1 + n % 8 : 2 * (n - 128);
 }
 
-/* ---- other threads in the midst of an operation ---- */
+/* ---- other threads in the middle of an operation ---- */
 
-static unsigned busy;  /* domains in the midst of an operation */
+static unsigned busy;  /* domains in the middle of an operation */
 static unsigned depth; /* operations that are interrupted by others */
 static unsigned how_many_between;
-static void (*planned)(void); /* what runs then; NULL: what the input says */
+static void (*planned)(void); /* runs then; NULL: what the input says */
 
 static void plan_preemption(void) {
   unsigned n = next();
@@ -72,7 +72,7 @@ static bool may_run(int domain) {
 
 static int choose_thread(void) {
   int thread = (int)(next() % (THREADS + DOMAINS));
-  if (thread >= THREADS) thread -= THREADS; /* domains do most */
+  if (thread >= THREADS) thread -= THREADS; /* domains act most often */
   if (thread < DOMAINS) return may_run(thread) ? thread : LOCKLESS;
   return fake.threads[thread].exists ? thread : LOCKLESS;
 }
@@ -80,7 +80,7 @@ static int choose_thread(void) {
 /* Whether create and modify must work, if there is memory. */
 static bool may_create(void) { return fake_may_create(); }
 
-/* Whether the contract allows the running thread to try: not in a finaliser while others scan. */
+/* Whether the running thread is allowed to try: not in a finaliser while others scan. */
 static bool may_try_to_create(void) {
   return !world.stopped || world.may_create || fake_domain_of_thread() < 0 || !may_create();
 }
@@ -89,7 +89,7 @@ static bool may_try_to_create(void) {
 
 static struct thing any_immediate(unsigned n) {
   struct thing thing = {0, Val_long(n)};
-  /* Some look like links and slots. */
+  /* Some immediates look like links and slots. */
   if (n % 4 == 0 && shadow.root_count != 0)
     thing.immediate = (value)((uintptr_t)shadow.roots[n % shadow.root_count].root | 1);
   return thing;
@@ -99,7 +99,7 @@ static struct thing new_thing(bool young) {
   return (struct thing){fake_new_object(young && !world.stopped), Val_unit};
 }
 
-/* The thing, or, while the minor heap is being emptied, () instead of a value of the minor heap. */
+/* The thing; but () instead of a value of the minor heap while the minor heap is being emptied. */
 static struct thing existing(struct thing thing) {
   bool unusable = world.stopped && shadow_is_young(thing);
   return unusable ? (struct thing){0, Val_unit} : thing;
@@ -159,7 +159,7 @@ static void delete_root(boxroot root) {
   CHECK(errno == EDOM);
 }
 
-/* It is taken first: other code that runs in the midst must not find it. */
+/* The root is removed from the model first: other code that runs meanwhile must not find it. */
 static void delete_one(unsigned index) { delete_root(shadow_take(index).root); }
 
 static unsigned any_root(void) {
@@ -175,14 +175,14 @@ static void delete_some(void) {
 
 static void delete_null(void) { boxroot_delete(NULL); }
 
-/* A quarter of all roots or more, as a destructor of a container would. */
+/* Deletes a quarter of all roots or more, as a container's destructor would. */
 static void delete_many(void) {
   unsigned part = 1 + next() % 4, first = next();
   for (unsigned i = shadow.root_count; i > 0; i--)
     if (i <= shadow.root_count && (i + first) % 4 < part) delete_one(i - 1);
 }
 
-/* False: it failed, as it should. */
+/* Returns false if it failed and was allowed to. */
 static bool modify_root(unsigned index, struct thing thing) {
   fuzz_operations++;
   struct shadow_root root = shadow_take(index);
@@ -205,7 +205,7 @@ static void modify(void) {
   if (shadow.root_count != 0 && may_try_to_create()) modify_root(any_root(), thing);
 }
 
-/* Many pools with one root each: so many that their directory takes more than a page. Rare, and not
+/* Makes so many pools with one root each that their directory takes more than a page. Rare, and not
    counted. */
 static void fragment(void) {
   enum { POOLS = 600 };
@@ -272,7 +272,7 @@ static void announce(void) {
   fuzz_operations++;
   struct shadow_delete delete = {shadow_take(any_root()), false, false};
   delete.sampled = bxr_profile_forget(delete.root.root);
-  /* Another delete step may run meanwhile; this one is not on the list yet. */
+  /* Another delete step may run meanwhile; this delete is not on the list yet. */
   delete.pushed = !bxr_remote_announce(bxr_batch_of(delete.root.root));
   CHECK(shadow.delete_count < ALL_DELETES);
   shadow.deletes[shadow.delete_count++] = delete;
@@ -297,7 +297,7 @@ static void post(void) {
   if (shadow.delete_count != 0) post_delete(next() % shadow.delete_count);
 }
 
-/* ---- what else users call ---- */
+/* ---- other functions that users call ---- */
 
 static void trim(void) {
   fuzz_operations++;
@@ -389,7 +389,7 @@ static void drain_everywhere(void) {
 
 static void adopt_now(void) { world_minor(0); }
 
-/* The same, and then another domain takes the record, and drains its list a few steps later. */
+/* The same, but then another domain takes the record, and drains its list a few steps later. */
 static void adopt_and_use_the_record(void) {
   world_minor(0);
   for (int d = 1; d < DOMAINS; d++) {
@@ -426,13 +426,14 @@ static void fail_memory(void) {
   bxr_os_fail(fake.failing ? 1 + k % 4 : 0, k >= 128);
 }
 
-/* The child goes on: it has one thread. Deletes by others that were not posted never happened. */
+/* The history goes on in the child, which has one thread. Deletes by others that were not posted
+   never happened there. */
 static void fork_process(void) {
   int d = fake_domain_of_thread();
   if (depth != 0 || world.stopped || !bxr_runtime_is_alone() || fake.after_fork == NULL) return;
   if (d < 0) return;
-  /* A sampled root whose delete is under way has lost its sample, and could not be deleted again as
-     a sampled one. */
+  /* A sampled root whose delete is under way has lost its sample already, so it cannot be deleted
+     again as a sampled one. */
   for (unsigned i = 0; i < shadow.delete_count; i++)
     if (shadow.deletes[i].sampled) return;
   fuzz_countdown = 0; /* no other thread is left */
@@ -478,7 +479,7 @@ static struct {
   char const *name;
   void (*run)(void);
   unsigned weight;
-  bool has_thread; /* a thread of the history does it; otherwise the collector or the system */
+  bool has_thread; /* a thread of the history does it, not the collector or the system */
 } const operations[] = {
   WITH_THREAD(create_some, 33),
   WITH_THREAD(fragment, 1),
@@ -601,8 +602,8 @@ static void check_memory(void) {
   CHECK(fake_mapped() == records * 4096 + fuzz_count_samples().mirrors * BXR_POOL_SIZE);
 }
 
-/* Four cycles with no minor scans but those at their ends. The first ones take what was deleted
-   remotely, if it is in many pools; the next one frees it if it had to wait. */
+/* Four cycles with no minor scans except at their ends. The first cycles take remote deletes, if
+   they are in many pools; the next one frees their slots if they had to wait. */
 static void four_cycles(void) {
   for (int i = 0; i < (fake.marks_late ? 8 : 4); i++) world_cycle(0, 0);
 }

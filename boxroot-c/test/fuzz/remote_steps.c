@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* remote.c, and the step of a remote delete that it keeps to itself. */
+/* remote.c, and access to its static step of a remote delete. */
 #include "../../src/remote.c"
 
 #include "fake_runtime.h"

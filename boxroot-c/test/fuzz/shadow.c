@@ -44,7 +44,7 @@ void shadow_move_cells(uintptr_t (*move)(uintptr_t)) {
   for (unsigned i = 0; i < CELLS; i++) shadow.heap[i] = move(shadow.heap[i]);
 }
 
-/* ---- checks; nothing else runs in their midst ---- */
+/* ---- checks; no other code runs during one ---- */
 
 static void each_thing(void (*check)(struct thing, uintptr_t)) {
   unsigned countdown = fuzz_countdown;

@@ -5,7 +5,7 @@
 
 #include "fake_runtime.h"
 
-/* A value by what does not change about it: an object's number, or an immediate. */
+/* The part of a value that never changes: an object's number, or an immediate. */
 struct thing {
   unsigned object; /* 0: an immediate */
   value immediate;
@@ -16,7 +16,7 @@ struct shadow_root {
   struct thing holds;
 };
 
-/* A remote delete that was announced and not posted (remote.c). */
+/* A remote delete that was announced but not posted (remote.c). */
 struct shadow_delete {
   struct shadow_root root;
   bool sampled, pushed;
@@ -27,7 +27,7 @@ enum { ROOTS = 1 << 13, CELLS = 32, DELETES = 8, ALL_DELETES = 64 };
 extern struct shadow {
   struct shadow_root roots[ROOTS];
   unsigned root_count;
-  struct shadow_delete deletes[ALL_DELETES]; /* some begin in the midst of others */
+  struct shadow_delete deletes[ALL_DELETES]; /* some begin during others */
   unsigned delete_count;
   struct thing cells[CELLS]; /* references from objects that live forever */
   uintptr_t heap[CELLS];     /* the memory of the cells, as the marker sees it */
@@ -42,19 +42,18 @@ void shadow_add(boxroot root, struct thing holds);
 /* Forgets a root, and returns it. */
 struct shadow_root shadow_take(unsigned index);
 
-/* Changes a reference, with the runtime's own deletion barrier. A domain runs. */
+/* Changes a reference, with the runtime's own deletion barrier. Called while a domain runs. */
 void shadow_set_cell(unsigned cell, struct thing holds);
-/* Updates the memory of all cells, when `move` tells where objects have moved. */
+/* Updates the memory of all cells after objects have moved. `move` returns the new addresses. */
 void shadow_move_cells(uintptr_t (*move)(uintptr_t));
 
 /* Checks that all roots and cells hold what they should, and that these objects live. */
 void shadow_check_values(void);
-/* The same, and that these objects are marked. For the end of a cycle. */
+/* Also checks that these objects are marked. For the end of a cycle. */
 void shadow_check_marks(void);
-/* Checks that the slots in use are those of live roots, and of deletes that have not been
-   posted. */
+/* Checks that only live roots, and deletes that have not been posted, use slots. */
 void shadow_check_counts(void);
-/* Checks that the roots in shadow records have samples, and no others. */
+/* Checks that the roots in shadow records have samples, and that no other roots have. */
 void shadow_check_samples(void);
 /* Runs boxroot_validate on each domain that is not in `busy`. */
 void shadow_check_domains(unsigned busy);

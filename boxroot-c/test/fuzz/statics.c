@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The files of the allocator that keep state of the process, and a way to begin anew. */
+/* The files of the allocator that have static state, and a function to reset it. */
 #include "../../src/domain.c"
 #include "../../src/orphans.c"
 #include "../../src/profile.c"

@@ -6,7 +6,7 @@
 
 #include "atomic.h"
 
-/* After how many atomic operations other threads run; 0: they do not. */
+/* The number of atomic operations after which other threads run; 0: they do not. */
 extern unsigned fuzz_countdown;
 void fuzz_preempt(void);
 
@@ -29,7 +29,7 @@ static inline void fuzz_step(void) {
   (fuzz_step(),                                                                                    \
    __atomic_compare_exchange_n(p, expected, v, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 
-/* os.c maps memory by these. */
+/* os.c maps memory through these. */
 #define mmap fake_mmap
 #define munmap fake_munmap
 #define pthread_atfork fake_atfork

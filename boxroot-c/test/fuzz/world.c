@@ -21,7 +21,7 @@ static void stop(unsigned order, unsigned choice) {
 
 static void resume(void) { world_reset(); }
 
-/* Code of the domain may run in the midst of its own scan. */
+/* Code of the domain may run in the middle of its own scan. */
 static void between_roots(int domain) {
   world.inside = domain;
   fuzz_step();
@@ -58,7 +58,8 @@ void world_scan_next(void) {
   push_all_cells(domain, !cells_first);
   fake_scan(domain, world.action, between_roots);
   push_all_cells(domain, cells_first);
-  /* Finalisers may run after the minor scan, and from OCaml 5.5 on anything after darkening. */
+  /* Finalisers may run after the minor scan. From OCaml 5.5 on, any code may run after
+     darkening. */
   bool runs = world.action == FAKE_MINOR || (world.action == FAKE_DARKEN && fake.marks_late);
   if (runs) world.may_run |= 1u << domain;
   fuzz_step();

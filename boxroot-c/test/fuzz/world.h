@@ -21,11 +21,11 @@ void world_reset(void);
 /* A minor collection. `order`: the domain whose roots are scanned first. */
 void world_minor(unsigned order);
 
-/* Finishes the major cycle, if one runs, and starts the next one, or, as from OCaml 5.5, one of the
-   two. Bits of `choice`: heap verification, compaction, order of marking. */
+/* Finishes the major cycle, if one runs, and starts the next one; or, as from OCaml 5.5 on, does
+   one of the two. Bits of `choice`: heap verification, compaction, order of marking. */
 void world_cycle(unsigned order, unsigned choice);
 
-/* Inside a collection: the next domain scans its roots, beside the one that is scanning already. */
+/* Inside a collection: the next domain scans its roots while another one is still scanning. */
 void world_scan_next(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file with members of the library's names. */
+/* A file whose struct members have names of library functions. */
 #define BOXROOT_NO_SITES
 #include <boxroot.h>
 

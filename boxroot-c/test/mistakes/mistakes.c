@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Mistakes, by name. mistakes.py says what users see; it finds lines here by the comments at their
-   ends. */
+/* Mistakes, by name. mistakes.py has the expected messages. It finds lines here by the comments at
+   their ends. */
 #include <boxroot.h>
 
 #include <pthread.h>
@@ -50,7 +50,7 @@ static void deleted_pointer(void) {
   boxroot_delete((boxroot)&memory[1024]); /* deleted_pointer here */
 }
 
-/* What caml_callback_exn returns for an exception. */
+/* The kind of value that caml_callback_exn returns for an exception. */
 static void root_of_exception(void) {
   static value exception[2];
   boxroot_create((value)exception | 2); /* root_of_exception here */
@@ -90,7 +90,7 @@ static void leaked(void) {
   boxroot_print_leaks();
 }
 
-/* As if OCaml or another language called the function. */
+/* Calls the functions as OCaml or another language does. */
 static void through_a_pointer(void) {
   boxroot (*volatile create)(value) = boxroot_create;
   void (*volatile delete)(boxroot) = boxroot_delete;
@@ -99,7 +99,7 @@ static void through_a_pointer(void) {
   delete (r);                   /* through_a_pointer here */
 }
 
-/* Each object that includes a header has its own string for the header's name. */
+/* Each object file that includes a header has its own string for the header's name. */
 static void leaked_in_headers(void) {
 #if BOXROOT_CHECKED
   static char const names[4][5] = {"a.h", "b.h", "ab.h", "a.h"};
@@ -112,7 +112,7 @@ static void leaked_in_headers(void) {
 #define CHECK(e)                                                                                   \
   if (!(e)) fprintf(stderr, "not true: %s\n", #e)
 
-/* All operations: once as C code calls them, and once as another language does. */
+/* All operations, called once as C code does and once as another language does. */
 static void no_mistake(void) {
   value const values[] = {Val_long(0), Val_long(1), Val_long(2)};
   boxroot (*volatile create_in)(boxroot_domain, value) = boxroot_create_in;
@@ -163,6 +163,6 @@ value make_mistake(value name) {
     if (strcmp(String_val(name), mistakes[i].name) == 0) mistakes[i].make();
   broken = boxroot_validate();
   fprintf(stderr, "boxroot_validate: %s\n", broken == NULL ? "nothing" : broken);
-  if (broken != NULL) _exit(0); /* a collection might follow a broken list forever */
+  if (broken != NULL) _exit(0); /* a collection might loop in a broken list forever */
   return Val_unit;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Mistakes that C++ leaves, as in mistakes.c.
+// Mistakes that are still possible in C++, as in mistakes.c.
 #include <boxroot.hpp>
 
 #include <string>

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Usage: mistakes.py PLAIN CHECKED ASAN [CPP]   What users see of mistakes, with the plain flavour of the library, the checked one, that
-one under the address sanitizer, and under valgrind; and in C++, with the checked flavour. The arguments are programs; ASAN may
-be missing. SHOW=1 prints everything that users see."""
+"""Usage: mistakes.py PLAIN CHECKED ASAN [CPP]   Checks what users see when they make mistakes: with the plain flavour of the library,
+with the checked flavour (also under the address sanitizer and valgrind), and in C++ with the checked flavour. The arguments are
+programs; ASAN may be missing. SHOW=1 prints everything that users see."""
 import os, re, shutil, subprocess, sys
 from pathlib import Path
 
 NOTHING, DUPLICATE = "boxroot_validate: nothing", "free list.*was a root deleted twice"
 DEAD = "boxroot: {operation} at {here} of a root that was created at {created} and deleted at {deleted}"
-# The asan and valgrind reports have the stacks of the mistake, of the delete, and of the create.
+# The reports of asan and valgrind contain the stacks of the mistake, of the delete, and of the
+# create.
 ASAN = "heap-use-after-free(.|\n)*{here}(.|\n)*freed by(.|\n)*{deleted}(.|\n)*allocated by(.|\n)*{created}"
 VALGRIND = "Invalid read(.|\n)*{here}(.|\n)*free'd(.|\n)*{deleted}(.|\n)*alloc'd(.|\n)*{created}"
 VALUE = "boxroot: create at {here} with"
@@ -56,14 +57,14 @@ CPP = {
 
 
 def seen(command, name):
-    """What a program says, and how it ends."""
+    """A program's output, and how it ends."""
     ended = subprocess.run([*command, name], capture_output=True, text=True, errors="replace", timeout=120,
                            env={"ASAN_OPTIONS": "detect_leaks=0:use_sigaltstack=0", "PATH": os.environ["PATH"]})
     return ended.stderr + (f"signal {-ended.returncode}\n" if ended.returncode < 0 else "")
 
 
 def lines(name):
-    """Where a mistake's comments are, by their words."""
+    """The lines of a mistake's comments, by their words."""
     return {word: rf"\S*{file.name}:{number}\b" for file in Path(__file__).parent.glob("*.c*")
             for number, line in enumerate(file.read_text().splitlines(), 1)
             for word in re.findall(rf"/[*/] {name} (\w+)", line)}
@@ -83,7 +84,7 @@ def is_seen(name, way, command, expected):
 
 
 def is_told(name, checked, guide):
-    """Whether the guide has the message, with other lines."""
+    """Whether the guide contains the message, with other line numbers."""
     def general(text):
         return re.sub(r"\S+:[0-9]+", "PLACE", text)
     message = general(seen([checked], name).splitlines()[0])

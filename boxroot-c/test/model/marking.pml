@@ -3,32 +3,35 @@
    paths, values that stay in their slots until the marker has visited them, re-opening, domains that
    end, trimming, and teardown while marking.
 
-   What is proved: marking sees a snapshot of the start of the cycle. A value that a slot or the heap
-   holds when the cycle ends was marked, so it is not swept; the marker reads mapped memory only, and
-   no dead or stale value; while the marker of a domain that has ended may visit a pool, only scans write to
-   its slots. And liveness: a root that was deleted when its pool was handed over has a free slot when that pool is handed
-   over for the second time after that, unless its domain ended in between.
+   Proved: marking sees a snapshot of the start of the cycle. A value that a slot or the heap holds
+   when the cycle ends was marked, so it is not swept. The marker reads only mapped memory, and no
+   dead or stale value. While the marker of a domain that has ended may visit a pool, only scans
+   write to its slots. Liveness: if a root is deleted before its pool is handed over, its slot is
+   free at the second hand-over after that one, unless its domain ended in between.
 
-   One process, whose transitions are whole operations of one domain, steps of a marker, and the events
-   of a cycle, in any order: a domain's operations and its own marking never run at the same time, and
-   the marker of a domain that is ending reads one slot at a time. Where the library prefers one pool
-   to another, or the runtime may be early or late, the model takes any choice. Between the end of a
-   cycle and the next one's darkening any operation may happen, such as those of finalisers in a compaction;
-   and a domain runs as soon as its own roots were darkened, as on OCaml 5.5.
+   There is one process. Its transitions are whole operations of one domain, steps of a marker, and
+   the events of a cycle, in any order. A domain's operations and its own marking never run at the
+   same time, and the marker of a domain that is ending reads one slot at a time. Where the library
+   prefers one pool to another, or the runtime may be early or late, the model allows any choice.
+   Between the end of a cycle and the next one's darkening any operation may happen, such as those
+   of finalisers in a compaction. A domain runs as soon as its own roots have been darkened, as on
+   OCaml 5.5.
 
-   One old value is followed, wherever it is copied to; as the library never compares values, what holds
-   for it holds for all. Other old values and immediates are all alike, and are taken to be marked.
+   The model follows one old value, wherever it is copied. Because the library never compares
+   values, the results for it hold for all. Other old values and immediates are all alike, and count
+   as marked.
 
-   modify of a slot that must keep its value is a create and a delete, which are transitions of their own.
+   modify of a slot that must keep its value is a create and a delete, which are separate
+   transitions.
 
    A configuration says:
      SLOTS    slots of a pool, 1 or 2
      EXTENT   how many slots a pool initialises at a time, and so how far its high-water mark goes
      OWNER2   the domain that owns pool 2; pool 1 is domain 0's. 1: there are two domains
-     YOUNG    1: there are young values, too, and it is proved that old pools never hold one
+     YOUNG    1: there are also young values; proved: old pools never hold one
      TEARDOWN 1: the library may be torn down
-     BATCHES  1: the owner may send its own deletes, and carry out those that it has noted, later
-     LIVENESS 1: it is proved that deletes are freed
+     BATCHES  1: the owner may collect its own deletes, and send and carry them out later
+     LIVENESS 1: proved: the slots of deletes are freed
      ONE_POOL 1: there is pool 1 only
    A mutant is one of the names that #ifdefs below test, such as FREE_AT_ONCE. */
 
@@ -60,7 +63,7 @@
 
 /* What a slot holds: a link, or a root: */
 #define LINK 0
-#define VALUE 1 /* the one that is followed */
+#define VALUE 1 /* the value that the model follows */
 #define OTHER 2 /* any other old value, or an immediate */
 #define YOUNG_VALUE 3
 #define STALE 4 /* the address of a young value that has moved */
@@ -73,7 +76,7 @@ byte slot[POOLS * SLOTS];
 byte gone[POOLS * SLOTS]; /* deleted, and not yet freed: one of the next four */
 #define NOT_GONE 0
 #define SENT 1    /* a remote delete: in the bits of `pending` */
-#define BATCHED 2 /* by the owner, who has not sent it yet */
+#define BATCHED 2 /* by the owner, which has not sent it yet */
 #define WAITS 3   /* for the marker: in the bits that only the owner uses */
 #define SLOT(p, i) slot[((p) - 1) * SLOTS + (i)]
 #define GONE(p, i) gone[((p) - 1) * SLOTS + (i)]
@@ -84,7 +87,7 @@ bool closed[POOLS + 1];
 bool open[POOLS + 1];  /* fast_owner is the owner */
 byte water[POOLS + 1]; /* the high-water mark */
 bool young[POOLS + 1];
-bool fresh[POOLS + 1]; /* the last of its slots that wait has waited since this cycle */
+bool fresh[POOLS + 1]; /* its newest waiting slot began to wait in this cycle */
 bool sent_late[POOLS + 1], waits_late[POOLS + 1]; /* the pool was handed over with deletes of this kind */
 #ifdef WAITING_FORGOTTEN
 bool forgotten[POOLS + 1]; /* in no list of pools that wait */
@@ -98,7 +101,7 @@ bool darkened[2];     /* the domain's roots were darkened in this cycle */
 
 /* The collector. */
 byte stack[POOLS + 1]; /* whose mark stack holds the pool: 1 + the domain; 3: one that is ending; 0 */
-byte at[POOLS + 1], end[POOLS + 1]; /* the range of slots that is still to be visited */
+byte at[POOLS + 1], end[POOLS + 1]; /* the range of slots still to be visited */
 bool field;               /* a block that is always reachable holds the value */
 bool field_waits;         /* its visit by a marker is still to come */
 bool marked, live = true; /* the value */
@@ -106,7 +109,7 @@ bool marking;             /* roots are being, or were, darkened in this cycle */
 
 bool torn_down;
 
-/* Variables of single transitions. */
+/* Variables that are used within one transition. */
 byte p, i, v, d, n, q;
 
 /* ---- values ---- */
@@ -161,7 +164,7 @@ inline close_pool(p) {
 #define HOLDS_NONE(d) (stack[1] != 1 + (d) && stack[2] != 1 + (d))
 #define NOTHING_LEFT (stack[1] == 0 && stack[2] == 0)
 
-/* What the library may learn about marking. The domain may have other things left to mark. */
+/* The library's answer whether marking is done. The domain may have other things left to mark. */
 #ifdef DONE_TOO_EARLY
 #define MAY_BE_DONE(p) true
 #elif defined(DONE_OF_ANY)
@@ -170,7 +173,7 @@ inline close_pool(p) {
 #define MAY_BE_DONE(p) HOLDS_NONE(owner[p])
 #endif
 
-/* bxr_barrier_try_open. By the owner. */
+/* bxr_barrier_try_open, called by the owner. */
 inline look(p) {
   if
   :: closed[p] && MAY_BE_DONE(p) -> open_pool(p)
@@ -205,7 +208,7 @@ inline file(p) {
   fi
 }
 
-/* No marker reads the slots on another thread: that of a domain that has ended. */
+/* No marker of a domain that has ended reads the slots, on another thread. */
 inline writes(p) { assert(stack[p] != 3) }
 
 /* Frees a slot, and counts it. */
@@ -272,7 +275,7 @@ inline release(d) {
 
 /* ---- deletes that wait (waiting.h), and remote ones (remote.c) ---- */
 
-/* Frees what was deleted in this way. */
+/* Frees the slots with deletes of this kind. */
 inline harvest(p, kind_of_delete) {
 #ifdef ONE_STEP_IN_CLOSED
   if
@@ -295,7 +298,7 @@ inline free_waiting(p) {
   waits_late[p] = false
 }
 
-/* Whether what waits may be freed: is_ripe, for a state that was just looked at. */
+/* Whether the slots that wait may be freed: is_ripe, for a state that was just checked. */
 #ifdef RIPE_BY_STATE
 #define RIPE(p) (!closed[p])
 #elif defined(RIPE_IF_CLOSED)
@@ -304,7 +307,7 @@ inline free_waiting(p) {
 #define RIPE(p) (!closed[p] || !fresh[p])
 #endif
 
-/* Before a slot begins to wait (bxr_waiting_add), for a state that was just looked at. */
+/* Before a slot begins to wait (bxr_waiting_add), for a state that was just checked. */
 inline make_room(p) {
   if
 #ifndef JOINS_RIPE
@@ -326,7 +329,7 @@ inline let_wait(p, kind_of_delete) {
   q = 0
 }
 
-/* The owner sends deletes of roots of its own. */
+/* The owner sends its collected deletes of its own roots. */
 inline flush(p) {
   if
   :: ANY_BATCHED(p) -> look(p); let_wait(p, BATCHED); sent_late[p] = (ANY_SENT(p) -> sent_late[p] : false)
@@ -353,7 +356,7 @@ inline take(p) {
 #define MAY_FREE(p) ANY_WAITING(p)
 #endif
 
-/* bxr_remote_drain, of any pools: takes remote deletes, frees what waits. */
+/* bxr_remote_drain, of any pools: takes remote deletes, and frees slots that wait. */
 inline drain(d) {
   for (p : 1 .. POOLS) {
     if
@@ -460,8 +463,9 @@ inline next_pool() {
   fi
 }
 
-/* bxr_waiting_is_certain, which does not ask whether the marker has visited the pool. It is not used from the minor scan on that
-   knows that marking is over, at the latest that of the end of the cycle, until the next roots are darkened. */
+/* bxr_waiting_is_certain, which does not check whether the marker has visited the pool. Once a
+   minor scan knows that marking is over, it is not used until the next roots are darkened. At the
+   latest, the scan at the end of the cycle knows it. */
 #define IS_CERTAIN(p) (darkened[d] && closed[p] && kind[p] == FILED)
 
 inline delete() {
@@ -517,7 +521,7 @@ inline modify_field() {
   field = (v == VALUE)
 }
 
-/* The domain's termination hook, when its marker has visited all pools. */
+/* The domain's termination hook, called when its marker has visited all pools. */
 #ifdef NOT_FINISHED
 #define FINISHED true
 #else
@@ -577,13 +581,13 @@ inline minor_collection() {
   }
 }
 
-/* No young value is left: the last minor collection was just before. */
+/* No young value is left, because a minor collection has just happened. */
 inline find_young() {
   for (q : 0 .. POOLS * SLOTS - 1) { n = (slot[q] == YOUNG_VALUE -> 1 : n) }
   q = 0
 }
 
-/* The hook, when domain d starts to mark: roots are handed over, or darkened one by one. */
+/* The hook when domain d starts to mark: its roots are handed over, or darkened one by one. */
 inline darken_roots(ranges) {
   if
   :: !marking && !runs[1 - (d)] -> drain(d) /* no other domain has run since its roots were darkened */
@@ -596,7 +600,7 @@ inline darken_roots(ranges) {
 #endif
   for (p : 1 .. POOLS) {
     if
-    /* The last cycle is over, so this is all that waits. */
+    /* The last cycle is over, so all waiting slots may be freed. */
     :: owner[p] == d && MAY_FREE(p) -> look(p); free_waiting(p)
 #ifdef TAKE_IN_DARKEN
     :: owner[p] == d && ANY_SENT(p) -> let_wait(p, SENT); fresh[p] = false
@@ -659,16 +663,15 @@ inline visit(p) {
   fi
 }
 
-/* The end of a cycle, with a minor collection: what is not marked is garbage. Slots of deleted roots count:
-   a compaction updates them, too. */
+/* The end of a cycle, with a minor collection: unmarked values are garbage. Slots of deleted roots
+   count, because a compaction also updates them. */
 inline end_cycle() {
   assert(!field || marked);
   v = (IN_SLOTS -> VALUE : LINK);
   assert(v != VALUE || marked || torn_down);
   minor_collection();
   for (p : 1 .. POOLS) {
-    /* Some minor scan of this cycle has looked at each pool with deletes. It may have come while there was
-       something left to mark. */
+    /* Some minor scan of this cycle has looked at each pool with deletes, maybe while marking. */
     if
 #ifndef NO_DRAIN
     :: !torn_down && ANY_SENT(p) -> take(p)
@@ -791,10 +794,11 @@ init {
        fi;
        CLEAR }
   :: atomic { OWNER2 == 1 && !runs[1] && !orphan && stack[1] != 2 && stack[2] != 2 && !torn_down ->
-       /* A new domain. It takes the record of the one that has ended, and has nothing to mark. */
+       /* A new domain takes the record of the domain that has ended. It has nothing to mark. */
        runs[1] = true; darkened[1] = marking }
   :: atomic { OWNER2 == 1 && orphan && RUNS(0) && stack[1] != 2 && stack[2] != 2 && !torn_down ->
-       /* The same, but the pools were not adopted yet: the new domain takes them, too, in its first minor scan. */
+       /* The same, but the pools were not adopted yet: the new domain also takes them in its first
+          minor scan. */
        runs[1] = true; darkened[1] = marking; orphan = false;
        d_step { minor_collection(); CLEAR_ALL } }
   :: atomic { (RUNS(0) || torn_down) && (!runs[1] || RUNS(1)) -> d_step { minor_collection(); CLEAR_ALL } }

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* Remote deletes, domains that end, adoption, records that come back, unmapping, and fork.
 
-   The words in comments at the steps are those of the argument on top of src/remote.c.
-   One transition is one access to shared memory: each `atomic` below holds at most one, and what the
-   same thread then does with its own variables. Memory is sequentially consistent here; the weaker
-   orderings are the subject of weak/.
+   Short comments name steps and claims of the argument at the top of src/remote.c. One transition
+   is one access to shared memory: each `atomic` below has at most one, followed by work on the
+   thread's own variables. Memory is sequentially consistent here; the weaker orderings are the
+   subject of weak/.
 
-   A configuration says what the three deleters delete, as masks of slots of pools 1 and 2 (0: nothing):
+   A configuration defines the slots that the three deleters delete, as masks (0: nothing):
      A1 B1   what deleter 1 sends in pools 1 and 2, one after the other, and so on for A2 … B3
      SPLIT   1: the deleters collect slot by slot, and may flush in between
      OWNER2  the record that owns pool 2 at the start (pool 1: record 0)
      ENDS    how many times domains end, in all
      LATE    1: the slots of deleter 3 are created late, in a pool that may have been unmapped meanwhile
-     STOPS   1: a drain may leave pools, which it has taken from the list, for the next one
-     FORK    1: domain 0 forks at some point, and the rest is about the child
+     STOPS   1: a drain may leave pools that it has taken from the list to the next drain
+     FORK    1: domain 0 forks at some point, and the model goes on in the child
    A mutant is one of the names that #ifdefs below test, such as NO_RESCUE. SEEN_… are claims that
-   something interesting never happens: they must fail, or else the model proves nothing about it. */
+   something interesting never happens. They must fail: otherwise the model proves nothing about
+   it. */
 
 #ifndef OWNER2
 #define OWNER2 0
@@ -45,7 +46,7 @@
 
 #define POPCOUNT(x) ((((x) >> 3) & 1) + (((x) >> 2) & 1) + (((x) >> 1) & 1) + ((x) & 1))
 
-/* What the deleters delete in a pool. */
+/* The slots that the deleters delete in a pool. */
 #define BEGUN(pool) ((pool) == 1 -> (A1 | A2 | A3) : (B1 | B2 | B3))
 
 /* Pools. */
@@ -59,7 +60,7 @@ byte drain[RECORDS], merges[RECORDS];
 #ifdef SEEN_COME_BACK
 byte moves; /* how often pools of a record moved */
 #endif
-byte orphans, spares; /* stacks, as sets: the order does not matter, they are taken as a whole */
+byte orphans, spares; /* stacks, as sets: the order does not matter, they are taken whole */
 byte in_use;          /* for the proof only: records of domains that are alive */
 
 byte ends_left = ENDS;
@@ -231,7 +232,7 @@ inline delete(pool, mask) {
      do
      :: rest == 0 -> break
      :: rest != 0 ->
-        /* To collect a delete reads the pool's owner, and nothing else of the pool. */
+        /* Collecting a delete reads the pool's owner, and nothing else in the pool. */
         atomic {
           TOUCH(pool);
           one = (rest & 1 -> 1 : (rest & 2 -> 2 : 4));
@@ -385,8 +386,8 @@ inline merge() {
 /* Pools that the record owns. */
 #define OWNS(r, q) (mapped[q] && owner[q] == r)
 
-/* A pool is unmapped when no slot is used, whatever announced and pending are. That no thread is
-   about to use the pool then is what is to be proved. */
+/* A pool is unmapped when no slot is used, for any values of announced and pending. To be proved:
+   no thread is about to use the pool then. */
 #ifdef UNMAP_PENDING
 #define EMPTY(q) ((used[q] & ~pending[q]) == 0)
 #else
@@ -515,7 +516,7 @@ proctype Domain(byte id; byte r) LIVES_IF_FIRST {
   :: id == 1 -> atomic { domain1_lives = false; goto ended }
   :: else
   fi;
-  /* The child adopts, drains, deletes as a thread without the lock does, and drains again. */
+  /* The child adopts, drains, deletes like a thread without the lock, and drains again. */
   taken = orphans;
   orphans = 0;
   do
@@ -560,7 +561,7 @@ ended:
 
 /* ---- the end: no deleter and no domain runs any more ---- */
 
-/* What a last drain by the owners would free. */
+/* The slots that a last drain by the owners would free. */
 inline check(pool) {
   if
   :: mapped[pool] ->

@@ -25,10 +25,11 @@ static void check_validates(void) {
 static pthread_key_t key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* Threads with such roots: a thread may be joined before its destructors have run. */
+/* The number of threads with such roots: a thread may be joined before its destructors have run. */
 static uint32_t not_ended;
 
-/* Deletes the roots that were left, and in between does what any thread may do at any time. */
+/* Deletes the roots that were left, and in between calls functions that any thread may call at any
+   time. */
 static void destructor(void *left) {
   struct table *t = left;
   for (uint32_t i = 0; i < 50 || t->count > 0; i++) {
@@ -48,8 +49,8 @@ static void make_key(void) {
   if (pthread_key_create(&key, destructor) != 0) fail("no key");
 }
 
-/* Called by the last thread of the walk: deletes what it left, and waits until the others have done
-   so. */
+/* Called by the last thread of the walk. Deletes the roots that it left, and waits until the others
+   have done the same. */
 value stress_threads_end(value unit) {
   pthread_once(&once, make_key);
   struct table *left = pthread_getspecific(key);
@@ -77,7 +78,8 @@ void delete_at_thread_end(boxroot r) {
 /* ---- fork ---- */
 
 #ifndef _WIN32
-/* OCaml 5 cannot collect garbage in the child, if there are other domains: nothing is allocated. */
+/* Allocates nothing, because OCaml 5 cannot collect garbage in the child if there were other
+   domains. */
 static void use_and_delete(struct entry e, uint32_t i) {
   value v = boxroot_get(e.root);
   boxroot r = i % 2 == 0 ? boxroot_create(v) : NULL;

@@ -25,13 +25,13 @@ static uint32_t this_domain(void) { return 0; }
 
 enum { ROOMS = 600, HOOKS = 10 };
 
-/* One for each domain number. Used with that domain's lock, or by the thread that collects for the
+/* One for each domain number. Used under that domain's lock, or by the thread that collects for the
    domain. */
 struct hook_table {
   struct random random;
   struct table table;
   uint32_t calls;
-  uint8_t chances[HOOKS]; /* of each hook to act, in sixteenths; 16 or more: always */
+  uint8_t chances[HOOKS]; /* the chance of each hook to act, in sixteenths; 16 or more: always */
 };
 static struct hook_table tables[DOMAINS];
 static bool active;
@@ -55,8 +55,8 @@ static bool usable(value v, enum moment moment) {
 
 /* ---- actions ---- */
 
-/* NULL when a domain is ending, and after teardown. Fails the walk if create fails for another
-   reason. */
+/* Returns NULL when a domain is ending, and after teardown. Fails the walk if create fails for
+   another reason. */
 static boxroot try_create(value v) {
   errno = 0;
   boxroot r = boxroot_create(v);
@@ -66,9 +66,9 @@ static boxroot try_create(value v) {
 
 static bool readable(void) { return boxroot_status() == BOXROOT_RUNNING; }
 
-/* The owner of the root may be another domain, which is moving the value at this moment. The slot
-   is read by one access, as the runtime writes it, so the result is the value from before or from
-   after. */
+/* The owner of the root may be another domain, which is moving the value at this moment. The
+   runtime writes the slot in one access, and it is read in one access, so the result is the old or
+   the new value. */
 static value peek(boxroot r) { return *(value const volatile *)boxroot_get_ref(r); }
 
 static void share(struct hook_table *t, uint32_t i, enum moment moment, bool and_delete) {
@@ -128,7 +128,7 @@ static void act_once(struct hook_table *t, enum moment moment) {
   }
 }
 
-/* From time to time the chances change; then some hooks do nothing, and some act always. */
+/* Changes the chances from time to time: some hooks then do nothing, and some always act. */
 static void new_chances(struct hook_table *t) {
   for (int i = 0; i < HOOKS; i++)
     t->chances[i] = (uint8_t)(one_in(&t->random, 3) ? 0 : below(&t->random, 24));
@@ -151,8 +151,8 @@ static void act(uint32_t hook, char const *name, enum moment moment) {
 static void minor_begin(void) { act(0, "minor begin", ANY_VALUE); }
 static void minor_end(void) { act(1, "minor end", OLD_VALUES); }
 
-/* On OCaml 5 slices run also while a domain waits for the others in a minor collection, after its
-   own roots were scanned; and they run over and over while it waits at the end of a cycle. */
+/* On OCaml 5 slices also run while a domain waits for the others in a minor collection, after its
+   own roots were scanned. They run over and over while it waits at the end of a cycle. */
 static void act_in_slice(uint32_t hook, char const *name) {
   if (OCAML_VERSION < 50000)
     act(hook, name, ANY_VALUE);
@@ -177,7 +177,7 @@ static void domain_ends(void) { act(9, "domain end", ANY_VALUE); }
 #define IS_MINOR (action == &caml_oldify_one)
 #endif
 
-/* Create is refused if the collector is scanning roots, and else works: the value is an immediate,
+/* Create is refused while the collector scans roots. Otherwise it works: the value is an immediate,
    which does no harm. */
 void hooks_in_finaliser(void) {
   if (!active || !(settings.hooks >> 10 & 1)) return;
@@ -204,7 +204,7 @@ static void second_library(SCAN_PARAMETERS) {
   act_in_scan(8, "scan around, after", IS_MINOR, action == &caml_darken);
 }
 
-/* Boxroot installs its own between these two. */
+/* Boxroot installs its hooks between these two. */
 value stress_hooks_first(value unit) {
   before_first = caml_scan_roots_hook;
   caml_scan_roots_hook = first_library;

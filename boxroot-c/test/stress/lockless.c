@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that OCaml does not know: they delete the roots that are sent to them, and try operations
+/* Threads that OCaml does not know. They delete the roots that are sent to them, and try operations
    that are forbidden to them. */
 #include "stress.h"
 
@@ -27,8 +27,8 @@ bool lockless_send(boxroot r) {
   return sent;
 }
 
-/* Waits for roots, when the `before` of the last batch are deleted, and returns how many it put
-   into the batch. 0: there will be no more. */
+/* Waits for roots, after the `before` roots of the last batch were deleted. Returns how many it put
+   into the batch; 0: there will be no more. */
 static uint32_t receive(boxroot *batch, uint32_t before) {
   uint32_t n = 0;
   pthread_mutex_lock(&lock);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What an actor can do in one step. */
+/* The operations that an actor can perform in one step. */
 #include "stress.h"
 
 #include <caml/alloc.h>
@@ -27,7 +27,7 @@ static uint64_t new_id(struct actor *a) {
   return one_in(&a->random, 8) ? immediate_id(&a->random) : block_id(&a->random);
 }
 
-/* Half of the time a domain, for the functions that take one. */
+/* Half of the time returns the domain, for the functions that take one; otherwise NULL. */
 static boxroot_domain domain_or_null(struct actor *a) {
   if (one_in(&a->random, 2)) return NULL;
   boxroot_domain domain = boxroot_domain_self();
@@ -89,7 +89,8 @@ static void run_delete(struct actor *a) {
   if (!is_empty(a)) delete (a, take(a).root);
 }
 
-/* Values are made before a root is picked: the collector may run, and other threads. */
+/* Values are made before a root is picked, because meanwhile the collector and other threads may
+   run. */
 static void run_modify(struct actor *a) {
   if (is_empty(a)) return;
   uint64_t id = new_id(a);
@@ -152,7 +153,7 @@ static void run_share(struct actor *a) {
    pointer from the heap to a block whose header is not copied yet (docs/known-of-ocaml.md). */
 #define HEAP_LOSES_INFIX_POINTERS (OCAML_VERSION >= 50000 && OCAML_VERSION < 50500)
 
-/* A place of the shelf keeps no custom block that owns a root: check_shelf is simpler then. */
+/* The shelf keeps no custom block that owns a root, so that check_shelf is simpler. */
 static bool can_be_shelved(struct entry e) {
   return e.id != OWNER && !(HEAP_LOSES_INFIX_POINTERS && is_infix(e.id));
 }
@@ -229,7 +230,7 @@ static void run_create_many(struct actor *a) {
   fill(a, n);
 }
 
-/* The same without values, so without a collection. */
+/* The same with immediates, so without a collection. */
 static void run_create_immediates(struct actor *a) {
   if (a->table.count >= a->target) return;
   uint32_t n = 1 + below(&a->random, a->target - a->table.count);
@@ -285,7 +286,7 @@ static void run_receive(struct actor *a) {
   for (; n > 0; n--) check_entry(a->table.entries[a->table.count - n]);
 }
 
-/* Roots of other actors, of actors that have ended, and of the actor itself. */
+/* The roots come from other actors, from actors that have ended, and from the actor itself. */
 static void run_receive_and_delete(struct actor *a) {
   uint32_t n = market_receive(&a->table, below(&a->random, 128));
   for (; n > 0; n--) delete (a, table_remove(&a->table, a->table.count - 1).root);

@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Random replacement: memory is an invariant. Roots are replaced at random through many cycles of
-   the collector, on several domains, some of which come and go, and by threads without the lock.
-   The pools must not grow in number, and the values of deleted roots must die.
+/* Random replacement, in which memory must not grow. Roots are replaced at random through many
+   cycles of the collector, on several domains, some of which come and go, and by threads without
+   the lock. The pools must not grow in number, and the values of deleted roots must die.
 
-   A *period* ends when the collector has begun a new cycle since the period began, and when threads
-   without the lock have deleted all that was sent to them. So in any two periods each domain hands
-   its roots to the marker once or more. The number of deletes in a period has a limit, however long
-   a cycle is: a library that leaks makes cycles longer, and would be allowed the more.
+   A *period* ends when the collector has begun a new cycle since the period began, and threads
+   without the lock have deleted all roots that were sent to them. So in any two periods each domain
+   hands its roots to the marker at least once. The number of deletes in a period is limited, even
+   if a cycle is long: a library that leaks makes cycles longer, and would otherwise be allowed to
+   leak more.
 
-   1. A root that was deleted in one period keeps its slot until its domain hands roots over next,
-      because the marker needs it; its slot is free when they are handed over again, which is in the
-      third period after it at the latest. So the slots in use are those of live roots, and of
-      deletes in this period and the two before.
+   1. A root that was deleted in one period keeps its slot until its domain's next hand-over,
+      because the marker needs it. Its slot is free at the hand-over after that, which is in the
+      third period after the delete at the latest. So the slots in use are those of live roots, and
+      of deletes in this period and the two before.
    2. A domain makes no new pool while it has one that is half free. So when it made its last pool,
       more than half of each of its pools was in use. There are two exceptions: its current pool and
-      the one before; and, until the end of the cycle, the pools of a domain that has ended. More
-      than half of those are in use if the roots that the domain left also count as deleted. All
-      domains have most roots in the same periods.
-   3. A value may be marked in the last of the cycles of (1). It is not in the next one, and is
-      swept in the one after, in the fifth period after the delete at the latest.
+      the last one before that; and, until the end of the cycle, the pools of a domain that has
+      ended. More than half of those are in use if the roots that the domain left also count as
+      deleted. All domains have most roots in the same periods.
+   3. A value may be marked in the last of the cycles of (1). It is not marked in the next cycle,
+      and is swept in the cycle after that, in the fifth period after the delete at the latest.
 
    The test allows one period more for each, because a delete may reach the owner after its roots
    were handed over. */
@@ -32,11 +33,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* In periods: how long a delete may wait (1), and how long its value may live (3). */
+/* In periods: how long a delete may wait (rule 1), and how long its value may live (rule 3). */
 enum { SLOT_LASTS = 4, VALUE_LASTS = 6 };
 
-/* What happens in a period. After half of the roots were deleted, nothing happens until their
-   values must be dead. */
+/* The deletes in a period. After half of the roots were deleted, nothing happens until their values
+   must be dead. */
 enum style { SPREAD, AT_ONCE, DELETE_HALF, NOTHING };
 enum { BUSY = 16, ROUND = BUSY + 1 + VALUE_LASTS };
 
@@ -51,7 +52,7 @@ static struct period *periods; /* numbered from 1 */
 static uint32_t last_period, roots;
 static uint32_t now;           /* the period; last_period + 1: the end. Atomic */
 static uint64_t live, domains; /* Atomic */
-static uint64_t most_pools;    /* how many there may be, according to the periods so far */
+static uint64_t most_pools;    /* the limit, according to the periods so far */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct random chance;
@@ -59,7 +60,7 @@ static struct random chance;
 /* Of this period. Atomic. */
 static enum style style;
 static uint32_t quota;       /* of deletes */
-static uint32_t old_garbage; /* one block of garbage in so many is in the major heap */
+static uint32_t old_garbage; /* one block of garbage in this many is in the major heap */
 
 #define ADD(variable, n) __atomic_add_fetch(&(variable), (n), __ATOMIC_SEQ_CST)
 #define GET(variable) __atomic_load_n(&(variable), __ATOMIC_SEQ_CST)
@@ -87,7 +88,7 @@ static struct custom_operations mortal = {
   custom_compare_ext_default, custom_fixed_length_default,
 };
 
-/* What most roots hold, if it is not (): many roots of one value are marked in little time. */
+/* The value of most roots, if it is not (): many roots of one value are marked quickly. */
 static value the_value = Val_unit;
 
 static bool is_mortal_id(uint64_t id) { return (id & 1) == 0; }
@@ -115,13 +116,13 @@ static bool is_right(value v, uint64_t id) {
   return Is_block(v) && Tag_val(v) == 0 && Wosize_val(v) == 1 && Field(v, 0) == (value)id;
 }
 
-/* The root is about to be deleted, or sent to a thread that deletes it in this period. */
+/* Called when a root is about to be deleted, or sent to a thread that deletes it in this period. */
 static void count_delete(uint32_t period) {
   ADD(periods[period].deletes, 1);
   ADD(live, -1);
 }
 
-/* The same, and nothing else refers to its value. */
+/* The same, for a root whose value has no other reference. */
 static void count_death(struct entry e) {
   uint32_t period = GET(now);
   value v = boxroot_get(e.root);
@@ -190,7 +191,7 @@ static void delete_without_lock(struct actor *a) {
   a->calls++;
 }
 
-/* Another domain deletes it. */
+/* Gives a root to another domain, which deletes it. */
 static void give_away(struct actor *a) {
   table_push(&a->table, take(a));
   market_send(&a->table, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reports what went wrong, and at which step, so that it can be run again. */
+/* Reports a failure and its step, so that the step can be run again. */
 #include "stress.h"
 
 #include <signal.h>

@@ -2,14 +2,14 @@
 /* A random walk over the public interface of boxroot.
 
    Actors walk: each has its own random numbers, a table of the roots that it owns, and a heap block
-   (the shelf) that holds values which no root keeps. Each value on a root or a shelf has an id,
-   from which it was made, and against which it is checked. Roots go from actor to actor through the
-   market; threads without a lock delete what is sent to them; and the hooks of the runtime have a
-   table for each domain. An actor has seasons: in each, it chooses other operations more often, and
-   aims at another number of roots. A life is a domain that starts, walks a little, and ends. After
-   the walk, actors replace roots at random for many cycles (replace.c).
+   (the shelf) with values that no root keeps. Each value in a root or on a shelf is made from an
+   id, and checked against this id. Roots go from actor to actor through the market. Threads without
+   a lock delete the roots that are sent to them. The hooks of the runtime have a table for each
+   domain. An actor has seasons: in each, it prefers other operations, and aims at another number of
+   roots. A life is a domain that starts, walks a little, and ends. After the walk, actors replace
+   roots at random for many cycles (replace.c).
 
-   Only boxroot.h is used, so that the walk says nothing about how boxroot works. */
+   Only boxroot.h is used, so the walk does not depend on how boxroot works. */
 #ifndef STRESS_H
 #define STRESS_H
 
@@ -43,8 +43,8 @@ static inline bool one_in(struct random *r, uint32_t n) { return below(r, n) == 
 
 /* ---- values (values.c) ---- */
 
-/* An odd id is an immediate of these bits. An even one is a block, of a shape that the id
-   tells. OWNER is a custom block that owns a root, and deletes it in its finaliser. */
+/* An odd id is an immediate of these bits. An even id is a block, whose shape the id determines.
+   OWNER is a custom block that owns a root, and deletes it in its finaliser. */
 #define OWNER ((uint64_t)2)
 
 static inline uint64_t immediate_id(struct random *r) { return draw(r) | 1; }
@@ -52,11 +52,11 @@ static inline uint64_t block_id(struct random *r) { return (draw(r) | 4) & ~(uin
 
 /* Makes the value. The collector, finalisers, signal handlers and other threads may run. */
 value make_value(uint64_t id);
-/* The expected value, as a text, if the value differs from it; NULL if it is right. */
+/* If the value is wrong, returns the expected value as a text; otherwise NULL. */
 char const *wrong_value(value v, uint64_t id);
 /* Whether the value is an infix pointer. */
 bool is_infix(uint64_t id);
-/* Allocates blocks of the major heap that are garbage at once, to overwrite what was freed. */
+/* Allocates blocks of the major heap that are garbage at once, to overwrite freed memory. */
 void trash(struct random *r, uint32_t blocks);
 
 /* ---- roots with their ids (table.c) ---- */
@@ -84,9 +84,9 @@ uint32_t market_receive(struct table *to, uint32_t n);
 
 /* ---- threads without the lock (lockless.c) ---- */
 
-/* True if the root will be deleted by such a thread. False: there is no room. */
+/* Returns true if such a thread will delete the root, and false if there is no room. */
 bool lockless_send(boxroot r);
-/* Returns when all that was sent is deleted. Without the lock. */
+/* Returns when all roots that were sent are deleted. Called without the lock. */
 void lockless_wait(void);
 
 /* ---- processes and threads that end (ends.c) ---- */
@@ -101,7 +101,7 @@ void try_in_child(struct table *t);
 
 enum { SHELF = 3000 };
 
-/* What the OCaml side must do before the walk goes on; stress.ml has the same numbers. */
+/* A request to the OCaml side, before the walk goes on; stress.ml has the same numbers. */
 enum request {
   STOP,
   GO_ON,
@@ -130,14 +130,14 @@ struct actor {
   uint64_t last_collection;  /* in calls */
   enum request request;
   value argument;  /* of the request: an immediate */
-  uint32_t target; /* how many roots there are to be in this season */
+  uint32_t target; /* the number of roots to aim at in this season */
   struct table table;
   value shelf;               /* a global root */
   uint64_t shelf_ids[SHELF]; /* 0: the place is empty */
   uint8_t choices[1024];     /* of operations, in this season */
 };
 
-/* Operations whose weight is 0 in many seasons, so that each one meets few others at a time. */
+/* An operation. Its weight is 0 in many seasons, so that each one meets few others at a time. */
 struct operation {
   char const *name;
   uint32_t weight;
@@ -149,7 +149,7 @@ extern uint32_t const operation_count;
 struct actor *new_actor(uint32_t number, uint64_t budget, uint64_t every);
 /* Leaves its roots to the market. */
 void end_actor(struct actor *a);
-/* Up to n steps. STOP, GO_ON, or a request, whose argument is a->argument. */
+/* Walks up to n steps. Returns STOP, GO_ON, or a request, whose argument is a->argument. */
 enum request walk(struct actor *a, uint32_t n);
 void fill(struct actor *a, uint32_t n); /* creates n roots of new values */
 void check_shelf(struct actor *a);
@@ -157,27 +157,27 @@ void drop_shelf(struct actor *a);
 
 /* ---- random replacement (replace.c) ---- */
 
-/* An actor of n roots. end_replacer leaves its roots to others, who delete them. The last one
-   deletes all. */
+/* Makes an actor with n roots. end_replacer leaves its roots to others, which delete them. The last
+   one deletes all. */
 struct actor *new_replacer(uint32_t number, uint32_t n);
 void leave_roots(struct actor *a);
 void end_replacer(struct actor *a);
 void end_last_replacer(struct actor *a);
-/* n steps. False: it is over. */
+/* Replaces n times. Returns false if the test is over. */
 bool replace_some(struct actor *a, uint32_t n);
-/* n periods, and how many roots there are in all. To be called when the collector has begun a new
-   cycle: next_period checks the memory. */
+/* Begins n periods with this many roots in all. When the collector has begun a new cycle,
+   next_period must be called, which checks the memory. */
 void begin_periods(uint32_t n, uint32_t roots, bool one_value);
 void next_period(void);
 void wait_for_periods(uint32_t n);
-/* When all was deleted and collected. */
+/* To be called when all roots were deleted and all values collected. */
 void check_all_dead(void);
 
 /* ---- the hooks of the runtime (hooks.c) ---- */
 
 /* Moves roots between an actor and the table of the hooks of its domain. */
 void feed_hooks(struct table *t, uint32_t n);
-/* In the finaliser of a custom block. */
+/* Called in the finaliser of a custom block. */
 void hooks_in_finaliser(void);
 
 /* ---- the whole run (report.c) ---- */
@@ -191,15 +191,15 @@ struct settings {
 };
 extern struct settings settings;
 
-/* The actor of this thread, for messages; and the hook that it is in, or NULL. */
+/* For messages: the actor of this thread, and the hook that it runs in, or NULL. */
 extern __thread struct actor *current_actor;
 extern __thread char const *current_hook;
 
-/* Calls of boxroot's functions by actors, when they end; and by others. */
+/* Counts calls of boxroot's functions by actors, when they end, and by others. */
 void count_calls(uint64_t n);
 void count_other_calls(uint64_t n);
 
-/* Says where, and aborts. */
+/* Prints the message and the place, and aborts. */
 _Noreturn void fail(char const *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

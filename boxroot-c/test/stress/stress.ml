@@ -1,6 +1,6 @@
 (* SPDX-License-Identifier: MIT *)
-(* The walk of stress.h: starts and ends its actors, and does what they ask of OCaml. Settings come
-   from the environment; see the Makefile. *)
+(* The walk of stress.h: starts and ends its actors, and serves their requests to OCaml. Settings
+   come from the environment; see the Makefile. *)
 
 type actor (* an immediate *)
 
@@ -54,7 +54,7 @@ let lives = setting "LIVES" 1000
 let roots = setting "ROOTS" 40_000
 let hooks = setting "HOOKS" (-1) (* which hooks act: a set of bits, whose numbers are in hooks.c *)
 let periods = setting "PERIODS" 40 (* of random replacement, before the walk (replace.c) *)
-let one_value = setting "ONE_VALUE" 0 <> 0 (* then most roots hold the same *)
+let one_value = setting "ONE_VALUE" 0 <> 0 (* most roots hold the same value *)
 let tears_down = setting "TEARDOWN" 0 <> 0
 
 (* ---- values that C cannot make ---- *)
@@ -87,7 +87,7 @@ let churn n =
   let rec go acc n = if n = 0 then acc else go (opaque (Bytes.make (n land 255) 'x') :: acc) (n - 1) in
   ignore (opaque (go [] n))
 
-(* The finaliser of a block deletes the root: soon, or when the block is old. *)
+(* The finaliser of a block deletes the root, soon or when the block is old. *)
 let kept = Array.init 64 (fun _ -> Atomic.make (ref 0))
 
 let finalise handle =
@@ -96,7 +96,7 @@ let finalise handle =
   else Gc.finalise_last (fun () -> delete handle) block;
   if handle land 128 = 0 then Atomic.set kept.((handle lsr 8) land 63) block
 
-(* A few live long enough to have several pools, and to see cycles begin. *)
+(* A few lives are long enough to have several pools, and to see cycles begin. *)
 let rec live number =
   let budget = if number land 7 = 0 then number mod 30_000 else number mod 600 in
   let actor = new_actor number budget 0 in
@@ -197,7 +197,7 @@ let cycles_begun () = (Gc.quick_stat ()).major_collections
 
 let lives_now = Atomic.make 0
 
-(* A domain that comes and goes. Some do nothing while others delete their roots. *)
+(* A domain that comes and goes. Some of these do nothing while others delete their roots. *)
 let replace_in_life number n () =
   Atomic.incr lives_now;
   let actor = new_replacer number n in
@@ -226,11 +226,12 @@ let replace_and_count actor n =
   in
   go [] 30_000 (cycles_begun ())
 
-(* What the marker does besides: while it is at work, deletes must wait. *)
+(* Other work for the marker: while it is at work, deletes must wait. *)
 let ballast = ref [||]
 
-(* Before the walk, which forces hundreds of cycles: The collector then idles until the program has allocated as many words as
-   these have marked, and the heap grows by gigabytes meanwhile. *)
+(* This runs before the walk, because the walk forces hundreds of cycles. After these, the collector
+   idles until the program has allocated as many words as they have marked, and the heap grows by
+   gigabytes. *)
 let replace_at_random () =
   Random.init seed;
   let n = max 16 (roots / domains) in
@@ -250,7 +251,7 @@ let replace_at_random () =
   validate ();
   check_profile ()
 
-(* To more words than it ever had: OCaml 5 then unmaps the old minor heap. *)
+(* Called with more words than it ever had, so that OCaml 5 unmaps the old minor heap. *)
 let grow_minor_heap words = Gc.set { (Gc.get ()) with minor_heap_size = words }
 
 (* Walks in small steps, between small slices of the collector, so that marking is often under way. *)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What stress.ml calls: actors are given to OCaml as immediates. */
+/* The functions that stress.ml calls. Actors are given to OCaml as immediates. */
 #include "stress.h"
 
 #include <caml/alloc.h>
@@ -44,9 +44,9 @@ value stress_setup(value unit) {
   return unit;
 }
 
-/* ---- a thread that OCaml does not know registers, walks, and goes ---- */
+/* ---- a thread that OCaml does not know registers, walks, and unregisters ---- */
 
-/* This thread calls no OCaml code: a root that a finaliser should delete is deleted at once. */
+/* This thread calls no OCaml code, so a root that a finaliser should delete is deleted at once. */
 static void walk_alone(struct actor *a) {
   enum request request;
   while ((request = walk(a, 256)) != STOP)
@@ -105,8 +105,8 @@ value stress_end_last_replacer(value actor) {
   return Val_unit;
 }
 
-/* Polls, because loops of OCaml 4.13 do not: if all garbage is made in the major heap, nothing else
-   does, and the collector and the other threads wait forever. */
+/* Polls for signals, because loops of OCaml 4.13 do not. If all garbage is made in the major heap,
+   nothing else polls, and the collector and the other threads wait forever. */
 value stress_replace(value actor, value n) {
   bool more = replace_some(actor_of(actor), (uint32_t)Long_val(n));
   caml_process_pending_actions();
@@ -161,7 +161,7 @@ value stress_validate(value unit) {
   return unit;
 }
 
-/* When all roots were deleted. */
+/* Called when all roots were deleted. */
 value stress_check_profile(value unit) {
   FILE *file = tmpfile();
   unsigned roots = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of all shapes, each determined by its id, so that any change is noticed. */
+/* Values of all shapes. The id determines the whole value, so any change is noticed. */
 #include "stress.h"
 
 #include <caml/alloc.h>
@@ -11,8 +11,8 @@
 
 enum shape { TUPLE, STRING, DOUBLE, DOUBLES, INT64, LIST, CLOSURE, LAZY, CUSTOM, STATIC, LARGE };
 
-/* Shapes are not equally frequent: calls of OCaml and large blocks take long. upto: of 256 values,
-   how many have this shape or one before it. */
+/* Shapes are not equally frequent, because calls of OCaml and large blocks take long. upto: how
+   many of 256 values have this shape or an earlier one. */
 static enum shape shape_of(uint64_t hash) {
   static uint8_t const upto[] = {120, 165, 185, 200, 210, 225, 229, 233, 245, 254};
   uint8_t x = (uint8_t)hash;
@@ -174,7 +174,7 @@ static bool is_lazy(value v, uint64_t id) {
   return is_block(v, Lazy_tag, 1) && is_closure(Field(v, 0), id, false);
 }
 
-/* The collector may have replaced the lazy value by what it became. */
+/* The collector may have replaced the lazy value by its result. */
 static bool is_forced(value v, uint64_t id) {
   if (is_block(v, Forward_tag, 1)) v = Forward_val(v);
   return is_tuple(v, id, 1);

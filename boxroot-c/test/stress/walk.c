@@ -10,7 +10,8 @@
 
 /* ---- seasons ---- */
 
-/* The longest in steps. Long enough to fill the tables, short enough that a run has many. */
+/* The longest season, in steps. Long enough to fill the tables, short enough that a run has
+   many. */
 enum { SEASON = 60000 };
 
 static uint32_t new_target(struct actor *a) {
@@ -36,7 +37,7 @@ static void new_season(struct actor *a) {
     uint32_t share = weights[i] == 0 ? 0 : 1 + weights[i] * 900 / total;
     for (; share > 0 && filled < sizeof a->choices; share--) a->choices[filled++] = (uint8_t)i;
   }
-  /* The choices that are left are operation 0, a get. */
+  /* The remaining choices are operation 0, a get. */
   while (filled < sizeof a->choices) a->choices[filled++] = 0;
 }
 

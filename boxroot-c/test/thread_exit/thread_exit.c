@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* OCaml 4: threads that end by Thread.exit pass through no blocking section, and their destructors
-   run without the lock, beside other threads: the main thread, and one that was registered from C.
-   (tests/c_api has those of Thread.create.) There the library must not take them for holders of the
-   lock. */
+/* OCaml 4: the main thread, and a thread that was registered from C, end by Thread.exit. They pass
+   through no blocking section, and their destructors run without the lock, while other threads run.
+   There the library must not treat them as holders of the lock. (tests/c_api tests threads of
+   Thread.create.) */
 #define CAML_NAME_SPACE
 #include <boxroot/host.h>
 
@@ -20,8 +20,9 @@
 
 enum { ROOTS = 10000 };
 
-/* What a thread leaves to its destructors. The early one runs before the library's own destructor,
-   and the late one after it: systems run them in the order in which the keys were made. */
+/* The data that a thread leaves to its destructors. The early one runs before the library's own
+   destructor, and the late one after it, because systems run them in the order in which the keys
+   were made. */
 struct legacy {
   boxroot roots[ROOTS];
   int uses; /* of the library without the lock; atomic */
@@ -56,7 +57,7 @@ static void use_without_lock(void *data) {
   errno = 0;
   CHECK(!boxroot_modify(&root, Val_unit) && errno == EPERM && root == kept);
   CHECK(boxroot_trim() == 0);
-  /* The other thread counts these as deletes from elsewhere. */
+  /* The other thread counts these as remote deletes. */
   for (int i = legacy->uses; i < ROOTS; i += 2) boxroot_delete(legacy->roots[i]);
   __atomic_add_fetch(&legacy->uses, 1, __ATOMIC_RELEASE);
 }

@@ -1,7 +1,7 @@
 //! The remote-delete protocol with the memory orderings of the C code, one to one.
 //!
-//! Usage: `boxroot-model-weak SCENARIO [MUTANT]`. Built with `--cfg loom`, it explores the
-//! executions of a scenario that loom can produce; without, it runs the scenario once, on threads,
+//! Usage: `boxroot-model-weak SCENARIO [MUTANT]`. Built with `--cfg loom`, it explores all
+//! executions of a scenario that loom can produce. Otherwise it runs the scenario once, on threads,
 //! for Miri. A mutant weakens one ordering. The program panics if a property fails; see README.md
 //! one folder up.
 

@@ -1,5 +1,5 @@
-//! Pools, records and the steps of the protocol. The words at the steps are those of the argument
-//! on top of `src/remote.c`.
+//! Pools, records and the steps of the protocol. Short comments name the steps of the argument at
+//! the top of `src/remote.c`.
 
 use crate::sync::{AtomicUsize, Ordering, UnsafeCell};
 use Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
@@ -35,9 +35,9 @@ impl Orderings {
         }
     }
 
-    /// The orderings of the C code, weakened by a mutant. To weaken only `read_owner` and
+    /// The orderings of the C code, weakened by a mutant. Weakening only `read_owner` and
     /// `set_owner` breaks nothing: a thread that reads a new `merges`, or an emptied drain list,
-    /// also sees what was written before.
+    /// also sees the writes before it.
     pub fn weakened(mutant: &str) -> Option<Self> {
         let mut orderings = Self::of_the_c_code();
         match mutant {
@@ -99,7 +99,7 @@ pub struct Heap {
     records: Vec<Record>,
 }
 
-// SAFETY: `mapped`, `used` and `next` are what is to be proved free of races.
+// SAFETY: the model proves that `mapped`, `used` and `next` are free of races.
 unsafe impl Sync for Heap {}
 // SAFETY: as above.
 unsafe impl Send for Heap {}
@@ -127,13 +127,13 @@ impl Heap {
     /// The pool, for an access to it. Panics if it is unmapped.
     fn pool(&self, pool: usize) -> &Pool {
         let pool = &self.pools[pool - 1];
-        // SAFETY: only `unmap` writes it; that it does not run now is what is to be proved.
+        // SAFETY: only `trim` writes it; the model proves that this does not happen now.
         pool.mapped.with(|mapped| assert!(unsafe { *mapped }, "the pool is unmapped"));
         pool
     }
 
     fn next(&self, pool: usize) -> usize {
-        // SAFETY: the caller holds the pool's place; that nobody else does is what is to be proved.
+        // SAFETY: the caller holds the pool's place; the model proves that no other thread does.
         self.pool(pool).next.with(|next| unsafe { *next })
     }
 
@@ -217,7 +217,7 @@ impl Heap {
 
     // ---- owners ----
 
-    /// Frees the slots posted so far. True if the pool must be pushed again.
+    /// Frees the slots posted so far. Returns true if the pool must be pushed again.
     fn harvest(&self, pool: usize) -> bool {
         let pending = &self.pool(pool).pending;
         let bits =
@@ -251,7 +251,7 @@ impl Heap {
     /// The owner of record `to` adopts all pools of record `from`, whose domain has ended.
     pub fn merge(&self, to: usize, from: usize) {
         for pool in &self.pools {
-            // SAFETY: only owners unmap pools, and the caller is the owner of all.
+            // SAFETY: only owners unmap pools, and the caller owns all of them.
             if pool.mapped.with(|mapped| unsafe { *mapped }) {
                 pool.owner.store(to, self.orderings.set_owner); // give
             }
@@ -268,7 +268,7 @@ impl Heap {
         let unused = pool.mapped.with(|mapped| unsafe { *mapped })
             && pool.used.with(|used| unsafe { *used }) == 0;
         if unused {
-            // SAFETY: that nobody uses the pool any more is what is to be proved.
+            // SAFETY: the model proves that no thread uses the pool any more.
             pool.mapped.with_mut(|mapped| unsafe { *mapped = false });
         }
     }

@@ -1,4 +1,4 @@
-//! What the threads do. Record 0 owns all pools at the start; this thread acts for all owners, one
+//! The scenarios. Record 0 owns all pools at the start. The main thread acts for all owners, one
 //! after the other.
 
 use crate::protocol::{Heap, Orderings};
@@ -72,7 +72,7 @@ fn adopt_two(orderings: Orderings) {
     });
 }
 
-/// Record 1 adopts the pool, a new domain takes record 0 and adopts it back.
+/// Record 1 adopts the pool; then a new domain takes record 0 and adopts the pool back.
 fn come_back(orderings: Orderings) {
     run(Heap::new(orderings, &[3]), &[&[(1, 1)], &[(1, 2)]], 0, |heap| {
         heap.merge(1, 0);
