@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Usage: .ci/border.py [PART]   What calls and conversions cost with our crate and with two others.
+"""Usage: .ci/border.py [PART]   The costs of calls and conversions, with our crate and with two others.
 
   instructions  Counts the instructions of each measure of benches/border with valgrind, and prints
                 a table. Fails if ours takes 2 % more than in the table of docs/instructions, which
                 UPDATE=1 replaces.
-  times         Compares times. Prints a table, and nothing else.
+  times         Compares times. Only prints a table.
   programs      Builds the programs. Prints the name of each crate, and the path of its program.
 
-FILTER=list picks measures by a part of their names. Needs OCAMLOPT.
+FILTER=list picks the measures whose names contain `list`. Needs OCAMLOPT.
 """
 import math, os, re, resource, statistics, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -15,19 +15,19 @@ from pathlib import Path
 from support import fail, need, ocaml, run, say, version
 
 OURS = "ours"
-# Each, and its folder in benches/border. ocaml-interop is for OCaml 5 only.
+# Each crate, and its folder in benches/border. ocaml-interop is for OCaml 5 only.
 CRATES = {OURS: "ours", "ocaml-interop": "ocaml_interop", "ocaml": "ocaml_rs"}
 if version().startswith("4"):
     del CRATES["ocaml-interop"]
 TABLE = Path(f"docs/instructions/border-{version()}.md")
 SLACK = 1.02
 ROUNDS = 7
-# A small minor heap, so that collections are a part of each measure that allocates much.
+# A small minor heap, so that each measure that allocates much includes collections.
 ENVIRONMENT = {"OCAMLRUNPARAM": "s=32k"}
 
 
 def number(measure):
-    """How often a measure is run, to be exact."""
+    """The number of runs of a measure that makes its count exact."""
     kinds = {"1M": 8, "records_1000": 30, "list|floats|panic": 200}
     return next((n for kind, n in kinds.items() if re.search(kind, measure)), 2000)
 
@@ -44,7 +44,7 @@ def build(folder):
 
 
 def counted(program, measure, n):
-    # A file that valgrind may replace, and nobody reads.
+    # A file that valgrind may overwrite, and that is never read.
     with tempfile.TemporaryDirectory() as folder:
         output = run("valgrind --tool=callgrind", [f"--callgrind-out-file={folder}/out"], program,
                      measure, str(n), env=ENVIRONMENT, timeout=300)
@@ -52,7 +52,7 @@ def counted(program, measure, n):
 
 
 def counted_once(program, measure):
-    """For one operation: the difference of two runs, without the work that happens once."""
+    """The instructions of one operation: the difference of two runs, so that work that happens once does not count."""
     n = number(measure)
     return (counted(program, measure, 2 * n) - counted(program, measure, n)) / n
 
@@ -69,7 +69,7 @@ def timed(program, measure, n):
 
 
 def in_turn(programs, measure):
-    """For each program, its times in some rounds, in which they take turns."""
+    """The times of each program in some rounds. The programs take turns."""
     n = number(measure)
     while timed(next(iter(programs.values())), measure, n) * n < 1e8:
         n *= 2
@@ -81,13 +81,13 @@ def in_turn(programs, measure):
 
 
 def counts(pool, programs, measure):
-    """For each program, what will be its count."""
+    """The future count of each program."""
     return {crate: pool.submit(lambda program=program: [counted_once(program, measure)])
             for crate, program in programs.items()}
 
 
 def table(unit, found):
-    """The rows, and the geometric mean of ours to the best of the others."""
+    """The rows, and the geometric mean of the ratios of ours to the best of the others."""
     lines = [f"| {unit} | {' | '.join(CRATES)} | ours/best |", "|---" * (len(CRATES) + 2) + "|"]
     ratios = []
     for measure, figures in found.items():
@@ -119,7 +119,7 @@ the measures are.
 
 
 def compare(found):
-    """Fails if ours takes more than in the table of the repository."""
+    """Fails if ours takes more instructions than in the repository's table."""
     if not TABLE.exists():
         fail(f"there is no {TABLE} to compare with; UPDATE=1 makes it")
     rows = re.findall(r"^\| (\w+) \| ([\d.]+) \|", TABLE.read_text(), re.M)

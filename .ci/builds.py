@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Usage: .ci/builds.py [PART...]   The C code, in all the ways that it is compiled and linked into programs. Needs OCAMLOPT.
+"""Usage: .ci/builds.py [PART...]   The C code, compiled and linked into programs in all supported ways. Needs OCAMLOPT.
 
   links     The C library alone in an OCaml program (tests/link/alone): compilers and levels, LTO, a static executable, bytecode
             with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, where the
             fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
             clang, cargo, lld and mold.
   copies    Several copies of the C library in one process, users that were compiled for another layout or flavour, and shared
-            objects that are loaded and unloaded. Two Rust libraries in one program, and one that can start OCaml. The programs are
-            in tests/link/copies and tests/link/alone. Needs a C compiler, CC, and cargo, on an ELF system.
+            objects that are loaded and unloaded. Two Rust libraries in one program, and a Rust library that can start OCaml. The
+            programs are in tests/link/copies and tests/link/alone. Needs a C compiler, CC, and cargo, on an ELF system.
   closures  The instructions of ocaml-boxroot/src/c/closure.c, without Rust: in native code and in bytecode. Needs a C compiler
-            for the same processor, CC; RUN is what runs its programs, as in boxroot-c/Makefile.
-  msrv      The published crates, with the oldest compiler that they are for (rust-version in Cargo.toml). Needs rustup.
+            for the same processor, CC; RUN is the command that runs its programs, as in boxroot-c/Makefile.
+  msrv      The published crates, with the oldest compiler that they support (rust-version in Cargo.toml). Needs rustup.
   compile-time
-            Prints how long rustc takes for bindings to 60 records, 60 variants and 200 functions, beyond a program without: user
-            time of a build of one crate, without its dependencies. No limit is tested: it depends on the machine.
+            Prints how much longer rustc takes for a program with bindings to 60 records, 60 variants and 200 functions than
+            without: the user time of a build of one crate, without its dependencies. Tests no limit, because the time depends on
+            the machine.
 """
 import os, platform, re, resource, shutil
 from pathlib import Path
@@ -133,7 +134,7 @@ def library(folder, flags=""):
 
 
 def refused(name, reason, *options, program="program.ml"):
-    """The linker refuses a program, and says why."""
+    """Checks that the linker refuses a program, with this message."""
     status, output = attempt(ocaml(), program, *options, "-o program")
     if status == 0:
         fail(f"linked: {name}")
@@ -143,7 +144,7 @@ def refused(name, reason, *options, program="program.ml"):
 
 
 def other_layouts():
-    """A library and users that disagree about the layout."""
+    """A library and its users have different layouts."""
     for level in "-O1", "-O2":
         run(CC, level, include(), "-c stubs.c -o stubs14.o")
         run(CC, level, LARGER, include(), "-c stubs.c -o stubs15.o")
@@ -163,8 +164,8 @@ def public_functions():
 
 
 def visible_names():
-    """A shared library shows the public functions, and the names of inlined code. The plain names of the public functions, which say
-    nothing of the flavour, are visible in the plain flavour only."""
+    """A shared library exports the public functions, and the names that inlined code uses. The plain names of the public functions,
+    which do not contain the flavour, are visible only in the plain flavour."""
     major, minor = version().split(".")[:2]
     public = public_functions()
     private = {name for header in Path(ROOT, "boxroot-c/include/boxroot").glob("*.h")
@@ -184,7 +185,8 @@ def visible_names():
 
 
 def several_copies():
-    """Several copies in one process. The executable has one; each plugin has the one of the folder with which its name begins."""
+    """Several copies in one process. The executable has one copy. Each plugin has the copy of the folder that its name begins
+    with."""
     refused("a program with two copies", "multiple definition|duplicate symbol", "stubs14.o",
             ["-ccopt", "-Wl,--whole-archive pool14/libboxroot.a pool15/libboxroot.a -Wl,--no-whole-archive"])
 
@@ -227,7 +229,7 @@ def several_copies():
 
 
 def two_flavours():
-    """In one executable."""
+    """Two copies in one executable."""
     for libraries in "pool14/libboxroot.a checked14/libboxroot.a", "checked14/libboxroot.a pool14/libboxroot.a":
         refused(f"a program with {libraries}", "multiple definition|duplicate symbol", "stubs14.o checked14-seen.o", libraries)
     # The names in the executable replace those in the shared library.
@@ -239,7 +241,7 @@ def two_flavours():
 
 
 def plain_names():
-    """OCaml calls functions of the library itself, perhaps from a plugin, and the program does not use these names."""
+    """OCaml calls functions of the library directly, perhaps from a plugin, although the program does not use these names."""
     missing = public_functions() - set(run("nm -D --defined-only exporting").split())
     if missing:
         fail(f"a program with the archive does not have {' '.join(sorted(missing))}")
@@ -270,7 +272,7 @@ def runs(host, *arguments, **settings):
 
 
 def closed_plugins():
-    """A plugin is closed. If the library is a separate shared object, that object is pinned, and not its users."""
+    """A plugin is closed. If the library is a separate shared object, only that object is pinned, not its users."""
     runs("hiding", "unload", "./pool14-seen.so")
     runs("hiding", "unload", "./pool15-hidden.so")
     run(CC, "-shared pool14-seen.o -L. -lpool14", [f"-Wl,-rpath,{Path.cwd()}"], "-o ./user.so")
@@ -278,7 +280,8 @@ def closed_plugins():
 
 
 def first_root_in_a_constructor():
-    """A thread makes the first root while another one is in a constructor of a shared object, under the dynamic linker's lock."""
+    """A thread makes the first root while another thread runs a constructor of a shared object, under the dynamic linker's
+    lock."""
     run(CC, "-O2 -fPIC -shared -DCONSTRUCTOR copies/constructor.c -o constructor.so")
     run(CC, "-O2", include(), "-c copies/constructor.c -o first_root.o")
     Path("opens.ml").write_text('external create : string -> bool = "constructor_create"\nlet () = assert (create "./constructor.so")')
@@ -333,8 +336,8 @@ def opened_under_musl():
 
 
 def two_rust_libraries():
-    """Each has the safe crate, and a copy of the C library: as shared libraries, whose names are hidden, and as static ones. The
-    panics of finalisers are reported."""
+    """Two Rust libraries, each with the safe crate and a copy of the C library: as shared libraries, whose names are hidden, and
+    as static ones. Panics of finalisers are reported."""
     target = ROOT / "target/links"
     crate = ROOT / "tests/link/copies/rust/Cargo.toml"
     run("cargo build -q --release --examples --manifest-path", crate, "--target-dir", target)
@@ -449,14 +452,14 @@ def msrv():
     for features in "ocaml-boxroot-sys/build", "ocaml-boxroot/debug-checks,ocaml-boxroot/ndarray":
         run(f"cargo +{oldest} check -p ocaml-boxroot-sys -p ocaml-boxroot --target-dir target/msrv --features",
             features, shown=True)
-    # What the macros write.
+    # The code that the macros generate.
     run(f"cargo +{oldest} check --manifest-path examples/guide/Cargo.toml --target-dir target/msrv", shown=True)
 
 
 # ---- compile-time ----
 
 def shop():
-    """An OCaml module, and a Rust program that calls each of its functions, and converts each of its types to OCaml and from it."""
+    """An OCaml module, and a Rust program that calls each of its functions, and converts each of its types in both directions."""
     types, functions, values, calls = [], [], [], []
     for i in range(60):
         types.append(f"type kind{i} = Small{i} | Large{i} | Pair{i} of int * string\n"
@@ -478,7 +481,7 @@ def shop():
 
 
 def package(name, ocaml_code, bind, bindings, rust):
-    """A package with these modules of both languages, beside the others."""
+    """A package with these modules of both languages, in a new folder."""
     folder = Path(name)
     (folder / "src").mkdir(parents=True)
     (folder / "shop.ml").write_text(ocaml_code)
@@ -509,7 +512,7 @@ def package(name, ocaml_code, bind, bindings, rust):
 
 
 def user_time(folder, profile):
-    """The seconds of a build after a change of the package itself, the least of three."""
+    """The seconds that a build takes after a change of the package itself, the least of three."""
     target, times = ROOT / "target/compile-time", []
 
     def build():

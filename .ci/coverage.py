@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Usage: .ci/coverage.py VERSION...   Which lines of boxroot-c/src and of its inlined functions the tests run.
+"""Usage: .ci/coverage.py VERSION...   Finds the lines of boxroot-c/src and of its inlined functions that the tests do not run.
 
-These are the tests of `make test` that compile these files, on each version of OCaml, the unit tests, and the mistakes. A line
-counts as run if it ran on one of the versions. Prints a table, and the lines that are not run. Fails below 98 %. Needs gcc and gcov.
+Runs the tests of `make test` that compile these files, on each version of OCaml, the unit tests, and the mistakes. A line counts as
+run if it ran on one of the versions. Prints a table, and the lines that did not run. Fails below 98 %. Needs gcc and gcov.
 """
 import json, os, re, sys
 from pathlib import Path
@@ -14,7 +14,7 @@ FOLDER = ROOT / "target/coverage"
 LIBRARY = ROOT / "boxroot-c"
 FLAGS = "-O0 --coverage -fprofile-update=atomic"
 
-# Processes that fork and then call _exit also count, and so do those that a mistake ends.
+# Processes that call _exit after a fork also count, and so do processes that a mistake aborts.
 EXIT = """
 extern void __gcov_dump(void), __real__exit(int), __real_abort(void);
 void __wrap__exit(int status) {
@@ -27,7 +27,7 @@ void __wrap_abort(void) {
 }
 """
 LINK = "--coverage", "-Wl,--wrap=_exit,--wrap=abort", str(FOLDER / "exit.o")
-# gcov takes some declarations for code that is never run.
+# gcov reports some declarations as code that never runs.
 DECLARATION = re.compile(r"\s*(struct \w+ \*?\w+;|\w+ \w+;|union \{|\(void\)\w+;)")
 
 
@@ -72,7 +72,7 @@ def counted():
 
 
 def report(counts):
-    """Prints the table and the lines that are not run; whether these are few."""
+    """Prints the table and the lines that did not run. Returns whether these are few enough."""
     missed, total, covered = [], 0, 0
 
     def row(name, lines, ran):

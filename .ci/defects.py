@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Usage: .ci/defects.py VERSION...   Which of OCaml's defects (docs/known-of-ocaml.md) the programs in tests/ocaml_defects still see.
+"""Usage: .ci/defects.py VERSION...   Finds out which of OCaml's defects (docs/known-of-ocaml.md) the programs in tests/ocaml_defects
+still show.
 
 Prints a table: a row for each program, a column for each version. Fails if a defect is seen on a version that its program does
 not list, or is missing on one that it lists (unless it is marked "By chance"). FILTER=NAME,... picks programs.
 
-The first comment of a program has fields. "Seen: 5.0-5.4" lists versions, or ranges; "glibc 2.43" means from that one on.
-"Effect: crash" is how the program ends if OCaml has the defect: crash (by a signal), hang (for ten seconds), wrong (with
-another status than 0). "By chance" means that a run may miss it. "Compile:" has options of ocamlopt, "Run:" has variables,
+The first comment of a program has fields. "Seen: 5.0-5.4" lists versions, or ranges; "glibc 2.43" means from that version on.
+"Effect: crash" tells how the program ends if OCaml has the defect: crash (by a signal), hang (for ten seconds), or wrong (with a
+status other than 0). "By chance" means that a run may miss it. "Compile:" has options of ocamlopt, "Run:" has variables,
 "Memory:" has a limit in KiB. A program that names Domain or Effect is for OCaml 5. NAME_stubs.c, NAME_lexer.mll and
 NAME_parser.mly belong to NAME.ml.
 """
@@ -22,7 +23,7 @@ def numbers(version):
 
 
 def listed(seen, version):
-    """Whether a list of versions, as "5.0-5.4 5.5.1", has this one."""
+    """Whether a list of versions, such as "5.0-5.4 5.5.1", includes this version."""
     versions, _, glibc = seen.partition(" glibc ")
     if glibc and numbers(platform.libc_ver()[1]) < numbers(glibc):
         return False
@@ -51,7 +52,7 @@ def compiled(name, tools, options):
 
 
 def cell(name, version, tools):
-    """What the table says of a program on a version. Capital letters say that the program's list is wrong."""
+    """The table's entry for a program on a version. Capital letters mean that the program's list is wrong."""
     text = Path(PROGRAMS, f"{name}.ml").read_text()
     comment = text.partition("*)")[0]
     fields = dict(re.findall(r"(\w+): (.*?)\. ", comment))

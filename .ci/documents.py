@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Checks the documents (*.md): links between them and to files, their anchors, files, make targets and tests ("Tests:") that they
-name. The guide (docs/guide) is a book as well: its SUMMARY.md names each page, and its pages link to each other only. They name
-other files, and do not link to them.
+"""Checks the documents (*.md): their links to each other and to files, the anchors, and the files, make targets and tests
+("Tests:") that they name. The guide (docs/guide) is also a book: its SUMMARY.md names each page, and its pages link only to each
+other. They name other files without a link.
 
-With --compile: also checks that the blocks of code are right. rustdoc compiles and runs Rust (ocaml-boxroot/src/lib.rs includes
-these documents). A block of Rust or OCaml with `ignore` must be a part of some file here in that language. Lines of CMake and
-dune must be lines of some file for these. C, C++ and other OCaml are compiled. A block of C that is not a whole file has a
-comment in front of it, <!-- in: int f(void) -->, that names its function. A block of OCaml with Domain.spawn is for OCaml 5.
-The files of pages that .ci/packages.py follows are compiled there. Needs OCAMLOPT, gcc, g++.
+With --compile: also checks the blocks of code. rustdoc compiles and runs Rust (ocaml-boxroot/src/lib.rs includes these
+documents). A block of Rust or OCaml with `ignore` must be a part of some file in that language in the repository. Lines of CMake
+and dune must be lines of some file of that kind. Blocks of C, C++ and other OCaml are compiled. A block of C that is not a whole
+file has a comment in front of it, <!-- in: int f(void) -->, that names its function. A block of OCaml with Domain.spawn is for
+OCaml 5. .ci/packages.py compiles the files of the pages that it follows. Needs OCAMLOPT, gcc, g++.
 
-With --table: instead, prints the list of unsafe functions of OCaml's libraries, which the generator of bindings reads, as a table
-into the guide. The table there must be that of the list.
+With --table: only writes the list of unsafe functions of OCaml's libraries, which the generator of bindings reads, as a table
+into the guide. The guide's table must equal the list.
 
-With --book FOLDER: instead, checks that each link in the HTML pages of the book leads to a page and an anchor.
+With --book FOLDER: only checks that each link in the HTML pages of the book leads to a page and an anchor.
 """
 import html, os, re, sys, tempfile
 from pathlib import Path
@@ -76,7 +76,7 @@ def check_make(path, number, command):
     for word in words:
         if not re.fullmatch(r"[a-z][a-z\-]+", word):  # NAME=..., ..., a sentence's end
             break
-        # boxroot-c/README.md stands in its folder.
+        # boxroot-c/README.md names targets of its own folder.
         if not any(word in TARGETS[f] for f in {folder, str(path.parent)} & TARGETS.keys()):
             problem(f"{path}:{number}", f"no make target {word} in {folder}/Makefile")
     if folder not in TARGETS:
@@ -126,13 +126,13 @@ WALK_MESSAGE = rf"(?:{OCAML_MESSAGE}|(?:then|else|\))\s+)"  # also the reasons t
 
 
 def plain(text):
-    """Without the marks of code and without line ends, so that a table's text can be compared with a source's."""
+    """The text without the marks of code and without line ends, so that a table's text can be compared with a source's."""
     return re.sub(r"[`\s]+", " ", text.replace('\\"', '"'))
 
 
 def messages_of_build():
-    """Of each message of the build helper, and of each reason why an item has no binding, the first long part without a
-    placeholder, up to a comma or the like."""
+    """The first long part without a placeholder, up to a comma or the like, of each message of the build helper, and of each
+    reason why an item has no binding."""
     for path in tracked("ocaml-boxroot-sys/src/build/*"):
         before = {".rs": RUST_MESSAGE, ".ml": WALK_MESSAGE if path.stem == "walk" else OCAML_MESSAGE}.get(path.suffix)
         for message in re.findall(before + STRING, re.sub(r"\\\n\s*", "", path.read_text())) if before else []:
@@ -143,7 +143,7 @@ def messages_of_build():
 
 
 def check_errors():
-    """The catalogue has each error of the libraries and the build helper, and each of our messages in it is in the sources."""
+    """The catalogue contains each error of the libraries and the build helper, and our messages in it are in the sources."""
     page = CATALOGUE.read_text()
     errors = re.sub(r"\\\n *", "", Path("ocaml-boxroot/src/error.rs").read_text())
     texts = []
@@ -175,8 +175,8 @@ def numbers(row):
 
 
 def check_figures():
-    """The figures of the README's rows that name a measure (`pair`) are in the measure's row of the reports: rounded, if they are
-    instructions."""
+    """The figures of the README's rows that name a measure (`pair`) equal those in the measure's row of the reports. Instructions
+    are rounded."""
     rows = {}
     for page in GUIDE / "costs.md", Path("docs/instructions/border-5.3.0.md"):
         for row in re.findall(r"^\| (.*) \|$", page.read_text(), re.M):
@@ -212,7 +212,7 @@ def row_of_unsafe_functions(entry):
 
 
 def check_unsafe_functions(write):
-    """The guide's table of unsafe functions is that of the list."""
+    """The guide's table of unsafe functions equals the list."""
     entries = [entry for entry in UNSAFE_FUNCTIONS.read_text().split("\n\n") if "\npromise " in entry]
     head = "| function | why | the caller promises |\n|---|---|---|\n"
     table = head + "".join(row_of_unsafe_functions(entry.strip()) + "\n" for entry in entries)
@@ -238,7 +238,7 @@ def check_book(folder):
     def targets(page):
         return set(re.findall(r'\bid="([^"]*)"', page.read_text()))
     for page in folder.glob("**/*.html"):
-        if page.name in ("404.html", "toc.html"):  # whose links are for any folder, and for a frame
+        if page.name in ("404.html", "toc.html"):  # their links are for any folder, and for a frame
             continue
         for link in re.findall(r'\b(?:href|src)="([^"]*)"', page.read_text()):
             file, _, anchor = html.unescape(link).partition("#")

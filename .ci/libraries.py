@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Usage: .ci/libraries.py [PART...]   The OCaml libraries of Debian 12.
 
-  programs  Builds and runs the programs of tests/users/libraries. Each uses a library from Rust, without OCaml code of its own.
-  packages  Binds all modules of each package in tests/users/libraries/packages.txt, builds a program with it, and starts that.
-            Prints rows of a table: functions and other values that are bound, items that are left out, reasons, seconds. Fails
-            if a package of docs/libraries.md does not build any more, or if more of it is left out. UPDATE=1 replaces the rows.
+  programs  Builds and runs the programs of tests/users/libraries. Each uses an OCaml library from Rust, without any other OCaml
+            code.
+  packages  Binds all modules of each package in tests/users/libraries/packages.txt, builds a program with it, and starts the
+            program. Prints rows of a table: the functions and other values that are bound, the items that are left out, reasons,
+            seconds. Fails if a package of docs/libraries.md no longer builds, or if more of its items are left out. UPDATE=1
+            replaces the rows.
 
 FILTER=re,lwt.unix picks packages and programs. OCAMLOPT is Debian's, /usr/bin/ocamlopt, unless it is set.
 """
@@ -33,14 +35,14 @@ def built(manifest, crate):
 
 
 def listed():
-    """The packages, each with Debian's."""
+    """The packages, each with the name of Debian's package."""
     lines = (PROGRAMS / "packages.txt").read_text().splitlines()
     packages = (line.split() for line in lines if not line.startswith("#"))
     return {name: debian or [f"lib{name.split('.')[0].lower().replace('_', '-')}-ocaml-dev"] for name, *debian in packages}
 
 
 def installed(debian):
-    """The versions of these packages of Debian, which must all be there."""
+    """The versions of these Debian packages, which must all be installed."""
     needed = sorted(set(debian))
     _, output = attempt("dpkg-query -W -f", ["${Package} ${db:Status-Status} ${Version}\n"], needed)
     lines = [line.split() for line in output.splitlines()]
@@ -54,7 +56,7 @@ def installed(debian):
 
 
 def upstream(debian):
-    """1.2.3 of a version such as 2:1.2.3+dfsg-1+b1."""
+    """The part 1.2.3 of a version such as 2:1.2.3+dfsg-1+b1."""
     return re.sub(r"^\d+:|([+~](dfsg|ds).*)?-[^-]*$", "", debian)
 
 
@@ -107,13 +109,13 @@ fn main() {
 
 
 def write(path, text):
-    """Not if it is so already: cargo looks at the time."""
+    """Does nothing if the file has this text already: cargo looks at its time."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 
 
 def counted(bindings):
-    """How many functions and other values a generated file has, and how often each reason leaves something out."""
+    """The number of functions and other values in a generated file, and how often each reason leaves an item out."""
     bound, reasons = 0, collections.Counter()
     for item in re.findall(r"(?:^ *//(?!/).*\n)+", bindings, re.MULTILINE):
         why = re.search(r"// is left out: (.*)", item)
@@ -125,7 +127,7 @@ def counted(bindings):
 
 
 def general(why):
-    """A reason without the name of what it is about."""
+    """A reason without the name of its item."""
     return re.sub(r'"[^"]*"', '"…"', why)
 
 
@@ -177,7 +179,7 @@ def share(bound, out):
 
 
 def rows(text):
-    """Those of the table, by package."""
+    """The rows of the table, by package."""
     cells = ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `"))
     return {row[0].strip("`"): [row[0].strip("`"), *row[1:]] for row in cells}
 

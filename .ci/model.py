@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Usage: .ci/model.py [FILTER]   Checks the models of boxroot-c/test/model: each configuration must hold, each mutant must be found.
 
-With FILTER, only those lines of `.ci/model.py --list` that match this pattern. JOBS=2 checks two at a time; LIMIT is the time
-for one, in seconds. Needs spin, a C compiler, and cargo; no OCaml.
+With FILTER, checks only the lines of `.ci/model.py --list` that match this pattern. JOBS=2 checks two at a time; LIMIT is the
+time for one, in seconds. Needs spin, a C compiler, and cargo; no OCaml.
 """
 import os, re, sys, tempfile, time
 from concurrent.futures import ThreadPoolExecutor
@@ -18,10 +18,9 @@ LIMIT = int(os.environ.get("LIMIT") or 900)
 POOL = "ONE_POOL=1 BATCHES=1 LIVENESS=1"
 DOMAINS = "OWNER2=1 SLOTS=1"
 TEARDOWN = "SLOTS=1 YOUNG=1 TEARDOWN=1 BATCHES=1"
-# A model; a configuration of it that holds; its definitions; and its mutants, each of which adds a definition, or several with
-# a + between them. SEEN_... is a witness: it is found because that happens. Rows without the name of a configuration have
-# mutants only. In `remote` (deletes), the definitions are the slots, as bits, that the deleters A and B delete in pools 1, 2
-# and 3.
+# A model; a configuration of it that holds; its definitions; and its mutants. Each mutant adds a definition, or several with a +
+# between them. SEEN_... is a witness: it is found because the event happens. Rows without the name of a configuration have only
+# mutants. In `remote` (deletes), A1 and B1 are the slots, as bits, that deleter 1 deletes in pools 1 and 2.
 SPIN = [
     ("remote", "three deleters of one pool, three domains end", "A1=1 A2=2 A3=4 ENDS=3", ""),
     ("remote", "two deleters of two pools, records come back", "A1=1 A2=2 B1=1 B2=2 ENDS=2", ""),
@@ -30,8 +29,8 @@ SPIN = [
     ("remote", "batches", "A1=3 A2=4 B3=1 SPLIT=1 ENDS=1", "ANNOUNCE_ONE NO_FLUSH"),
     ("remote", "a pool is unmapped, and mapped again", "A1=1 A2=2 A3=4 LATE=1 ENDS=2", "SEEN_REMAPPING"),
     ("remote", "fork", "A1=1 A2=2 B3=1 FORK=1 ENDS=1", "FORK_KEEPS_LISTS FORK_KEEPS_COUNTS FORK_FORGETS_LISTS"),
-    # These are not mutants, because they hold: that unmapping ignores `announced` (an empty pool has none, as is asserted), and
-    # that a deleter which pushes a pool posts its bits before the push.
+    # These two changes are not mutants, because the model holds with them: unmapping ignores `announced` (an empty pool has none,
+    # as is asserted), and a deleter that pushes a pool posts its bits before the push.
     ("remote", "three deleters of two pools, records come back", "A1=1 A2=2 B3=1 ENDS=2",
      "NO_RESCUE NO_REREAD NO_MERGES COUNT_BEFORE_OWNERS COUNT_LAST NO_ORPHAN_DRAIN BIT_FIRST NO_PUT_BACK PUSH_ALWAYS "
      "DRAIN_ANY_OWNER RESCUE_DROPS_REST UNMAP_PENDING SEEN_RESCUE"),
@@ -61,7 +60,7 @@ LOOM = [
 
 
 def lines():
-    """EXPECTED|MODEL|NAME|DEFINITIONS, of which one is checked at a time."""
+    """Lines EXPECTED|MODEL|NAME|DEFINITIONS, which are checked one at a time."""
     for model, name, definitions, mutants in SPIN:
         values = {f"{deleter}{pool}": "0" for deleter in "AB" for pool in (1, 2, 3)} if model == "remote" else {}
         values.update(definition.split("=") for definition in definitions.split())
@@ -81,19 +80,19 @@ def lines():
 # ---- one line ----
 
 def check_spin(expected, model, definitions):
-    """What a verifier found, why or in how many states, and its output if that is of use."""
+    """The result of a verifier, the reason or the number of states, and its output if that is useful."""
     with tempfile.TemporaryDirectory() as folder:
         # Most mutants are found in less time than they take to compile.
         optimise = "-O0" if expected == "found" else "-O2"
-        # A depth-first search runs deep in marking.pml, in which everything is one process; partial order reduction has nothing
-        # to gain.
+        # A depth-first search runs deep in marking.pml. Partial order reduction gains nothing there, because everything is one
+        # process.
         reduction = "-DNOREDUCE" if model == "marking" else ""
         for command in (["spin", "-a", *definitions.split(), MODELS / f"{model}.pml"],
                         f"cc -w {optimise} -DSAFETY -DCOLLAPSE -DMEMLIM=2700 {reduction} -o verifier pan.c"):
             status, output = attempt(command, cwd=folder)
             if status != 0:
                 return "does not compile", "", output
-        options = "-E" if "FORK=1" in definitions else ""  # in the child, other processes stay where they were
+        options = "-E" if "FORK=1" in definitions else ""  # in the child, other processes stop
         _, output = attempt(f"{folder}/verifier", options, "-m15000000 -w24", timeout=LIMIT, cwd=folder)
     states = re.search(r"^ *([0-9.e+]+) states, stored", output, re.M)
     violated = re.search(r"assertion violated *(.*) \(at depth", output)
@@ -112,12 +111,12 @@ def check_loom(scenario, mutant):
     last = "\n".join(output.splitlines()[-5:])
     if status == 0:
         return "holds", f"{output.splitlines()[-1]} executions", last
-    # 101 is a panic. It must say why in one of the known ways: a panic for another reason is a failure.
+    # 101 is a panic. Its message must be one of the known ones: a panic for another reason is a failure.
     return "found" if status == 101 and why else "failed", why.group(1) if why else "", last
 
 
 def check(line):
-    """Prints the result of one line; whether it is the expected one."""
+    """Prints the result of one line. Returns whether it is the expected result."""
     expected, model, name, definitions = line.split("|")
     started = time.monotonic()
     if model == "loom":

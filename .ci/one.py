@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Runs the tests of one name, wherever they are: `make one T=many_roots_survive`. A name is that of a function, of a program of
-tests/users/async, or of a mutant in boxroot-c/test/mutants. RUNS=200 repeats a test of tests/c_api or tests/safe, each time in a new
-process. Needs OCAMLOPT."""
+"""Runs all tests of one name: `make one T=many_roots_survive`. The name is that of a function, of a program in tests/users/async, or
+of a mutant in boxroot-c/test/mutants. RUNS=200 repeats a test of tests/c_api or tests/safe, each time in a new process. Needs
+OCAMLOPT."""
 import re, sys
 from support import fail, run, say, tracked
 
 FUNCTION = r"\bfn {}\("
 PLACES = (
-    # files, what defines a test there, the command
+    # files, the pattern that defines a test there, the command
     ("tests/c_api/*.rs", r"\btest!\(\s*{}\b", "cargo test -q --test c_api -- {name}"),
     ("tests/safe/model.rs", FUNCTION, "cargo test -q --test {stem} -- {name}"),
     ("tests/safe/shared.rs", FUNCTION, "cargo test -q --test {stem} -- {name}"),
@@ -39,7 +39,7 @@ def main(name):
     commands, similar, seen = [], set(), set()
     for files, pattern, command in PLACES:
         for path in tracked(files):
-            if path in seen:  # git's * also stands for folders: the first row that fits counts
+            if path in seen:  # git's * also matches folders: the first row that matches counts
                 continue
             seen.add(path)
             names = defined(path, pattern)

@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
-"""Usage: .ci/packages.py [PART...]   The packages, as other projects get them. Needs OCAMLOPT.
+"""Usage: .ci/packages.py [PART...]   Tests the packages in the form in which other projects get them. Needs OCAMLOPT.
 
-  c        The C library, installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of
-           an OCaml library. The projects are tests/users/packages/c and tests/link/alone, and those of pages of docs/guide. Needs a C and a
-           C++ compiler, pkg-config, cmake.
+  c        The C library: installed, found by pkg-config and by CMake, inside another CMake project, and in the stub library of an OCaml
+           library. The projects are tests/users/packages/c and tests/link/alone, and those in pages of docs/guide. Needs a C and a C++
+           compiler, pkg-config, cmake.
   ocaml    The OCaml package boxroot (boxroot-c/boxroot.opam), with dune: C stubs with roots in native code, bytecode and loaded
            by Dynlink; installed, and as a part of a workspace; and an OCaml program with a Rust library. The projects are in
-           tests/users/packages/dune, and that of docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync, if
-           they are there.
-  rust     The Rust crates. Cargo would publish both at once. Their .crate files are unpacked, and two projects use these alone:
+           tests/users/packages/dune and in docs/guide/first-steps-ocaml.md. Needs cargo, and dune 3 or apt; uses opam and rsync if they
+           are installed.
+  rust     The Rust crates, as cargo would publish both at once. Their .crate files are unpacked, and two projects use only these:
            tests/users/packages/rust, which has its own OCaml code, and, if yojson is installed, tests/users/libraries/yojson. Also
            the licences of all dependencies, the documentation as docs.rs makes it, and the guide's first steps. Needs cargo.
   drop-in  Compares ocaml-boxroot-sys with the published 0.4.0. tests/users/interop/signatures.rs names every public item of 0.4.0. It
-           is compiled against 0.4.0 here, and against ours in tests/users/interop. By rustdoc's lists, this part checks that the file
-           leaves no item out, and that ours has each. tests/users/interop/features.rs does the same for features. Needs cargo.
+           is compiled against 0.4.0 here, and against ours in tests/users/interop. With rustdoc's lists, this part checks that the
+           file leaves no item out, and that our crate has each item. tests/users/interop/features.rs does the same for features.
+           Needs cargo.
 """
 import json, os, re, shlex, shutil, tarfile
 from pathlib import Path
@@ -23,7 +24,7 @@ CALLS = "three calls of each closure"
 
 
 def prints(name, line, *command, **settings):
-    """A program works, and prints this line."""
+    """Checks that a program works, and prints this line."""
     status, output = attempt(*command, timeout=60, **settings)
     if status != 0 or line not in output.splitlines():
         fail(f"failed: {name}: {status}\n{output}")
@@ -56,7 +57,7 @@ def c():
 
 
 def c_install(folder):
-    """Installs in `made` by make, static, and in `cmade` by CMake, shared."""
+    """Installs a static library in `made` with make, and a shared one in `cmade` with CMake."""
     make = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build", "install"]
     status, output = attempt(make, ["PREFIX=made"])
     if status == 0 or "PREFIX is 'made'. It must be an absolute path" not in output:
@@ -69,7 +70,8 @@ def c_install(folder):
 
 
 def c_uninstall(folder, make):
-    """Both flavours in a folder whose name has a space and a sign that means something to sed; and nothing is left of them."""
+    """Installs both flavours in a folder whose name has a space and a character that is special to sed. Uninstalling leaves no
+    file."""
     there = ["PREFIX=/opt/box & roots", f"DESTDIR={folder}/staged here"]
     checked = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build-checked", "CHECKED=1"]
     run(make, there)
@@ -119,7 +121,7 @@ def c_pkg_config(folder, installed):
 
 
 def c_readme(folder):
-    """Each block of commands of boxroot-c/README.md alone, with files of the tests under its names."""
+    """Runs each block of commands in boxroot-c/README.md alone, on files of the tests under the README's names."""
     blocks = re.findall(r"^```sh\n(.*?)^```", Path(ROOT, "boxroot-c/README.md").read_text(), re.M | re.S)
     if len(blocks) != 4:
         fail("boxroot-c/README.md has other blocks of commands")
@@ -157,9 +159,8 @@ def c_readme(folder):
 
 
 def follow(folder, page, *tools):
-    """A page of docs/guide, as a reader follows it in an empty folder beside the repository: a block below a line "`NAME`:" is
-    a file; commands are run, and must print each line of the text that follows them. The folders of tools come first in
-    PATH."""
+    """Follows a page of docs/guide as a reader does, in an empty folder beside the repository. A block below a line "`NAME`:" is
+    a file. Commands are run, and must print each line of the text that follows them. The folders of tools come first in PATH."""
     place = Path(folder, page)
     place.mkdir()
     if not Path(folder, "ocaml-boxroot").exists():
@@ -178,7 +179,7 @@ def follow(folder, page, *tools):
     if not expected:
         fail(f"docs/guide/{page}.md has no commands that print")
     env = {"HOME": str(folder), "PATH": ":".join(map(str, [*tools, ocaml().parent, os.environ["PATH"]]))}
-    for tool in "cargo", "rustup":  # which are not in that home
+    for tool in "cargo", "rustup":  # these are not in that home folder
         env[f"{tool.upper()}_HOME"] = os.environ.get(f"{tool.upper()}_HOME") or os.path.expanduser(f"~/.{tool}")
     output = run("bash -c", [script], cwd=place, env=env, timeout=1200).splitlines()
     for line in expected:
@@ -215,7 +216,7 @@ def c_cmake(folder):
 
 
 def c_checked(folder):
-    """The checked flavour beside the other one, by make and by CMake."""
+    """Installs the checked flavour beside the other one, with make and with CMake."""
     make = ["make", "-C", ROOT / "boxroot-c", f"BUILD={folder}/build-checked", "install", "CHECKED=1"]
     run(make, [f"PREFIX={folder}/made"])
     run("cmake -S", ROOT / "boxroot-c", "-B cmake-checked", [f"-DCMAKE_INSTALL_PREFIX={folder}/cmade"],
@@ -296,19 +297,19 @@ def ocaml_package():
 
 
 def sources(folder):
-    """The package alone, as opam gets it."""
+    """Copies the package alone, as opam gets it."""
     shutil.copytree(ROOT / "boxroot-c", folder, symlinks=True, ignore=shutil.ignore_patterns("build", "_build", "model"))
 
 
 def patch(project, crates):
-    """Cargo takes these crates for the published ones."""
+    """Makes cargo use these crates instead of the published ones."""
     Path(project, ".cargo").mkdir()
     lines = [f'{name} = {{ path = "{path}" }}\n' for name, path in crates.items()]
     Path(project, ".cargo/config.toml").write_text("[patch.crates-io]\n" + "".join(lines))
 
 
 def with_opam(folder):
-    """In an opam switch with the compiler and the dune that are found here."""
+    """Tests the package in an opam switch with the compiler and the dune that are installed here."""
     run("opam lint package/boxroot.opam")
     for package in "", f"packages/ocaml/ocaml.{version()}", "packages/dune/dune.3.17.2":
         path = Path("repository", package)
@@ -388,7 +389,7 @@ def rust():
 
 
 def with_yojson(crates):
-    """The guide's program with an installed OCaml library, if that is there."""
+    """Tests the guide's program with an OCaml library, if that library is installed."""
     places = os.environ.get("OCAMLPATH", "").split(":") + [where(), Path(where()).parent]
     if not any(place and Path(place, "yojson/META").is_file() for place in places):
         say("the OCaml library yojson is missing (OCAMLPATH), and tests/users/libraries/yojson not tested")
@@ -419,7 +420,7 @@ def unpacked(file):
 
 
 def documented(crates):
-    """As docs.rs does it: without OCaml, with the features that the manifests ask for."""
+    """Builds the documentation as docs.rs does: without OCaml, with the features that the manifests ask for."""
     import tomllib
     shown = {
         "ocaml-boxroot-sys": ["fn.boxroot_create.html", "build/struct.Program.html", "fn.leak_report.html"],
@@ -459,7 +460,7 @@ def drop_in():
     run("cargo check --quiet --manifest-path", published, f"--target-dir {target}/published")
 
     def items(manifest, folder):
-        """Kind and name of each public item: their pages are called, for example, fn.boxroot_create.html."""
+        """Kind and name of each public item. The pages have names such as fn.boxroot_create.html."""
         run(f"cargo doc --quiet --no-deps -p ocaml-boxroot-sys --manifest-path {manifest} --target-dir {target}/{folder}")
         pages = Path(target, folder, "doc/ocaml_boxroot_sys").glob("*.*.html")
         return {tuple(page.name.split(".")[:2]) for page in pages}

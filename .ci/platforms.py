@@ -1,27 +1,27 @@
 #!/usr/bin/env python3
-"""Usage: .ci/platforms.py [PART...], or .ci/platforms.py PROCESSOR ORIGIN...   Other systems and processors than the one that this runs on.
+"""Usage: .ci/platforms.py [PART...], or .ci/platforms.py PROCESSOR ORIGIN...   Tests on systems and processors other than this machine's.
 
   musl   With musl instead of glibc: the C library's unit tests and a short walk, and Rust programs with their own OCaml code,
   as static executables, on OCaml 5.3.0. Needs musl-gcc, and rustup's target (rustup target add
          x86_64-unknown-linux-musl).
   arm64, riscv64, s390x (big endian), ppc64el
          The C library under qemu's user mode: its unit tests, and a random walk; on arm64 also OCaml closures of Rust functions.
-         qemu keeps the order of memory of the processor that it runs on, so the weaker order of another one cannot be seen here.
+         qemu keeps the memory order of this machine's processor, so these tests do not show the weaker order of other processors.
          SEED, RUNS, OPERATIONS, … are as in boxroot-c/Makefile. Needs qemu-user-static, and gcc-aarch64-linux-gnu or the same for
-         another processor. An ORIGIN says which OCaml; without one, each that there is for the processor is used:
-           bookworm, sid  that of a suite of Debian. Its packages are downloaded by apt and unpacked, not installed, in
+         another processor. An ORIGIN names an OCaml; without one, every OCaml for the processor is used:
+           bookworm, sid  the OCaml of a Debian suite. Its packages are downloaded by apt and unpacked, not installed, in
                           ${XDG_CACHE_HOME:-~/.cache}/ocaml-boxroot.
            5.5.2          a cross compiler (.ci/toolchain 5.5.2+arm64).
   arm64-rust
-         The tests of the Rust crates that embed a runtime (tests/c_api and tests/safe), in the same way. Needs rustup's target, too
+         The tests of the Rust crates that embed a runtime (tests/c_api and tests/safe), in the same way. Also needs rustup's target
          (rustup target add aarch64-unknown-linux-gnu).
-  windows  The C library, compiled by mingw-w64, under wine: its unit tests, and a random walk, without what forks. OCaml is a cross
-         compiler (.ci/toolchain 5.5.2+windows). Needs wine and gcc-mingw-w64-x86-64-posix.
-  cross  Compiles by `zig cc`, which brings the headers and libraries of other systems; nothing is run. For macOS and BSDs, the C
-         library and the C of the safe crate. For macOS they are linked as well: OCaml's symbols are zeros, and those of its
-         `threads` library are missing, so what links in this way needs no flag for the linker. For macOS and Linux on arm64,
-         the Rust crates (cargo check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as python's
-         package (pip install ziglang), llvm-nm, and rustup's targets (rustup target add aarch64-apple-darwin
+  windows  The C library, compiled by mingw-w64, under wine: its unit tests, and a random walk, without code that forks. OCaml is a
+         cross compiler (.ci/toolchain 5.5.2+windows). Needs wine and gcc-mingw-w64-x86-64-posix.
+  cross  Compiles with `zig cc`, which contains the headers and libraries of other systems; runs nothing. For macOS and BSDs,
+         compiles the C library and the C of the safe crate. For macOS also links them: OCaml's symbols are zeros, and those of
+         its `threads` library are missing, so a program that links in this way needs no linker flag. For macOS and Linux on
+         arm64, checks the Rust crates (cargo check). The headers are those of OCAMLOPT's OCaml, 4 or 5. Needs zig on PATH or as a
+         Python package (pip install ziglang), llvm-nm, and rustup's targets (rustup target add aarch64-apple-darwin
          aarch64-unknown-linux-gnu).
 """
 import functools, os, re, shutil, sys
@@ -33,7 +33,7 @@ from support import attempt, fail, main, need, ocaml, passed, run, say, scratch,
 def musl():
     os.environ["OCAMLOPT"] = run(".ci/toolchain 5.3.0+musl", stderr=None).strip()
     make = ["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+musl", "CC=musl-gcc", "CXX=none"]
-    # The walk makes a profile without a table of frames. The unit tests have one (boxroot-c/README.md).
+    # The walk makes a profile without a table of frames. The unit tests have such a table (boxroot-c/README.md).
     run(make, "stress", shown=True, env={"OPERATIONS": "100000", "LIVES": "5", "BOXROOT_PROFILE": "1"})
     run(make, "LDFLAGS=-Wl,--eh-frame-hdr", "check-c check-memory", shown=True)
     passed("musl: the C library, its unit tests and a walk")
@@ -51,7 +51,8 @@ def musl():
 
 CACHE = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "ocaml-boxroot")
 
-# By Debian's names: those of the C compiler and of qemu, and where OCaml comes from: a suite of Debian, or .ci/toolchain.
+# For each processor, by Debian's name: the names of the C compiler and of qemu, and the origins of OCaml: suites of Debian, or
+# .ci/toolchain.
 PROCESSORS = {
     "arm64": ("aarch64-linux-gnu", "aarch64", ["bookworm", "sid", "5.5.2"]),
     "riscv64": ("riscv64-linux-gnu", "riscv64", ["sid"]),
@@ -90,8 +91,9 @@ def c_library(processor, triple, cc, start):
     passed(f"{processor}: the C library, its unit tests and a walk")
 
 
-# What the crates' tests leave out under qemu, and why: there is no C++ compiler with the C library of Debian's other suites;
-# qemu 7.2 loses 280 KB for each thread that has ended, in any program, and this test makes a hundred thousand.
+# The crates' tests that are left out under qemu. The first needs a C++ compiler with the C library of Debian's other suites,
+# which does not exist. The second makes a hundred thousand threads, and qemu 7.2 leaks 280 KB for each thread that has ended, in
+# any program.
 NOT_EMULATED = "cpp_pointer_and_unwinding", "a_hundred_thousand_short_threads"
 
 
@@ -107,21 +109,21 @@ def crates(processor, triple, cc, start):
 
 
 def debian(processor, triple, qemu, suite):
-    """A folder with what Debian's packages of OCaml hold for the processor, and with `cc`, `ocamlopt`, `ocamlc` and `ocamldep`:
-    those of OCaml run in qemu, and `cc` is the cross compiler of this machine with the C library of that suite."""
+    """A folder with the files of Debian's OCaml packages for the processor, and with `cc`, `ocamlopt`, `ocamlc` and `ocamldep`.
+    The OCaml tools run in qemu. `cc` is this machine's cross compiler with the C library of that suite."""
     folder = CACHE / f"debian-{suite}-{processor}"
     root = folder / "root"
     # The packages are removed when all of them are unpacked.
     if not root.exists() or (folder / "apt").exists():
         unpack(processor, suite, folder)
-    # A program, when it runs in qemu, finds its files below that folder, and C compilers are told the folders.
+    # A program that runs in qemu finds its files below that folder. C compilers get the folders as arguments.
     start = f"exec {qemu} -L {root} {root}/usr/bin"
     libraries = root / told_in(start, "standard_library_default").lstrip("/")
     places = [f"--sysroot={root}", f"-B{root}/usr/lib/{triple}", f"-L{root}/usr/lib/{triple}",
               f"-isystem {root}/usr/include/{triple}", f"-isystem {root}/usr/include"]
     script(folder / "cc", f"exec {triple}-gcc {' '.join(places)}")
-    # A program of bytecode names what runs it: without -use-runtime, an ocamlrun of this machine's OCaml, if it has one. One
-    # with its own runtime (-custom) needs none, and with -use-runtime it would lack the C libraries.
+    # A bytecode program names its interpreter. Without -use-runtime, that is the ocamlrun of this machine's OCaml, if there is
+    # one. A program with its own runtime (-custom) needs none, and with -use-runtime it would lack the C libraries.
     script(folder / "ocamlrun", f"{start}/ocamlrun")
     runtime = f'case " $* " in *" -custom "*) ;; *) set -- -use-runtime {folder}/ocamlrun "$@" ;; esac\n'
     cc = f"-cc {folder}/cc"
@@ -159,7 +161,7 @@ def script(file, command):
 
 
 def packages(processor, suite, folder, log):
-    """Downloads packages from apt's mirror, with those that they depend on, for a machine on which nothing is installed."""
+    """Downloads packages and their dependencies from apt's mirror, as if nothing were installed."""
     for part in "lists/partial", "archives/partial":
         (folder / part).mkdir(parents=True)
     (folder / "status").touch()
@@ -185,7 +187,7 @@ def windows():
     for setting, value in ("OPERATIONS", "100000"), ("ROOTS", "4000"), ("LIVES", "20"):
         os.environ.setdefault(setting, value)
     os.environ.update(WINEPREFIX=str(CACHE / "wine"), WINEDEBUG="-all")
-    # C's printf knows %zu.
+    # Makes printf support %zu.
     run(["make", "-s", "-C", "boxroot-c", f"BUILD=build/{version()}+windows", f"CC={triple}-gcc", f"AR={triple}-ar", "CXX=none",
          "CFLAGS=-O2 -g -D__USE_MINGW_ANSI_STDIO=1", "RUN=wine", "check-c", "check-memory", "stress"], shown=True)
     passed("windows: the C library, its unit tests and a walk")
@@ -193,7 +195,7 @@ def windows():
 
 # ---- cross ----
 
-# The crate cc adds flags that zig has other names for.
+# The crate cc adds flags that have other names in zig.
 ZIG_CC = """#!/usr/bin/env bash
 arguments=()
 while [ $# -gt 0 ]; do

@@ -1,20 +1,20 @@
 #!/usr/bin/env python3
-"""Usage: .ci/sources.py [PART...]   What the sources must be like, beyond what compilers say. `make lint` runs all parts.
+"""Usage: .ci/sources.py [PART...]   Checks rules for the sources that compilers do not check. `make lint` runs all parts.
 
-  dialects  The C sources and the public headers are clean in each standard that they are for, strictly, with more warnings than
-            most users ask for, by each of gcc and clang that is there. The headers also compile with the warnings of C++ users.
-            Needs OCAMLOPT.
+  dialects  The C sources and the public headers compile without warnings in each standard that they support, in strict mode, with
+            more warnings than most users ask for. Checked with gcc and clang, if installed. The headers also compile with the
+            warnings of C++ users. Needs OCAMLOPT.
   levels    Each file of the allocator includes only files of lower levels in the table of boxroot-c/DESIGN.md, so there is no
             circle. `levels --draw` prints what includes what, from the bottom up. Also, boxroot-c/boxroot.c includes each C file
-            of the allocator, and ocaml-boxroot/src/c/obx.c each other one of its folder.
-  places    The OCaml version matters only in the files that boxroot-c/DESIGN.md names.
-  versions  One version of the allocator stands in several files: the C header (CMake and the Makefile read it), the crate
-            ocaml-boxroot-sys, and the OCaml package. Two versions of Rust, for users and for contributors, stand in more.
-  macros    In the exported macros of ocaml-boxroot, or of the files that `macros FILE...` names, nothing means something else
-            where a macro is called than where it is written: all paths begin with $crate or with a name from the user, and
-            nothing is called as a method.
-  columns   No comment in Rust is beyond 100 columns, except for rows of tables and what tests of rustc expect (`//~`).
-  packaged  The package for Rust holds each C file. Needs cargo.
+            of the allocator, and ocaml-boxroot/src/c/obx.c each other file of its folder.
+  places    Only the files that boxroot-c/DESIGN.md names depend on the OCaml version.
+  versions  Several files have the same version of the allocator: the C header (CMake and the Makefile read it), the crate
+            ocaml-boxroot-sys, and the OCaml package. The Rust versions for users and for contributors also agree in all files.
+  macros    In the exported macros of ocaml-boxroot, or of the files that `macros FILE...` names, every name means the same at the
+            call of a macro as at its definition: all paths begin with $crate or with a name from the user, and no function is
+            called as a method.
+  columns   No comment in Rust exceeds 100 columns, except rows of tables and the messages that tests expect from rustc (`//~`).
+  packaged  The Rust package contains each C file. Needs cargo.
 """
 import re, shutil, sys
 from pathlib import Path
@@ -149,7 +149,7 @@ def versions():
             if rust != oldest and not (rust == newer and place.startswith(("CONTRIBUTING.md", "Makefile"))):
                 problems.append(f"{place} Rust {rust}: users need {oldest}, and contributors {newer}")
     check(problems)
-    # A file of its own: the OCaml package is that folder alone.
+    # A separate file, because the OCaml package consists of that folder alone.
     if Path("LICENSE").read_bytes() != Path("boxroot-c/LICENSE").read_bytes():
         fail("LICENSE and boxroot-c/LICENSE differ")
     say(f"versions: {told}; Rust {oldest}, for contributors {newer}")
@@ -159,7 +159,7 @@ def versions():
 
 # A name that does not come from the user (`$name`), with nothing before it.
 NAME = r'(?<![\w:$"`@])'
-# Names that the macros define themselves, and what only names can match.
+# Names that the macros define themselves, and patterns that match only names.
 OWN = r'(?!(?:Self|OCamlBoxrootResult|OCamlBoxrootTypes|FUNCTION|VALUE|CONSTRUCTORS|CHECKED|IS_FLOAT|OCAML_BOXROOT_BODY|OCAML_BOXROOT_COMPARED)\b|Result<(?:\$result:ty|\(\))|C" fn)'
 FORBIDDEN = {
     "a macro without $crate": NAME + r"[a-z_]\w*!(?!=)",

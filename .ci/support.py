@@ -1,4 +1,4 @@
-"""Functions that the scripts in Python share. They run in the root of the repository."""
+"""Functions that the Python scripts share. The scripts run in the root of the repository."""
 import contextlib, functools, os, shlex, shutil, subprocess, sys, tempfile
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def where():
 
 
 def tracked(*patterns):
-    """The files of the repository, and those that are not ignored."""
+    """The files of the repository, and new files that are not ignored."""
     files = run("git ls-files --cached --others --exclude-standard --", *patterns).splitlines()
     return [Path(file) for file in files if Path(file).is_file()]
 
@@ -86,7 +86,7 @@ def passed(text):
 
 @contextlib.contextmanager
 def scratch():
-    """In a temporary folder."""
+    """Runs its body in a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder).resolve()
         os.chdir(folder)
@@ -97,7 +97,7 @@ def scratch():
 
 
 def main(parts):
-    """Calls the functions of the parts that the arguments name; without any, of all."""
+    """Calls the functions of the parts that the arguments name; without arguments, of all parts."""
     names = sys.argv[1:] or list(parts)
     for name in names:
         if name not in parts:

@@ -2,18 +2,19 @@
 
   python3 .ci/mutants --named [fuzz | stress]
 
-takes the patches of boxroot-c/test/mutants, whose first lines say which rule they break, and which test must fail (named.py).
-Fails at once if a patch does not apply any more, if a test fails without a patch, and if none of three runs of a test fails
-with a patch. With the name of a random tester: runs that on the patches that it has found, for LIMIT=120 seconds each. FILTER
-picks patches by a part of their names; JOBS=2 is how many at a time.
+takes the patches of boxroot-c/test/mutants. Their first lines say which rule they break, and which test must fail (named.py).
+Fails at once if a patch no longer applies, if a test fails without a patch, or if none of three runs of a test fails with a
+patch. With the name of a random tester, runs that tester on the patches that it has found before, for LIMIT=120 seconds each.
+FILTER picks patches by a part of their names; JOBS=2 takes two at a time.
 
   python3 .ci/mutants [--list]
 
-makes others by rules (faults.py), in the order of files and lines; none is stored. For each, the object it is in (for a header:
-all, and those of the tests, into which it is inlined) is compiled, and linked with the rest into the unit tests, the tests in
-Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The first failure, or a time-out, catches
-it. Mutants that do not compile, or compile to the same object, do not count. Prints a table, and the survivors. Those that
-boxroot-c/test/mutants.txt explains are not run; others make it fail. Settings, in the environment:
+generates mutants by rules (faults.py), in the order of files and lines; none is stored. For each mutant, its object is compiled
+(for a header: all objects, and those of the tests, into which it is inlined). The object is linked with the rest into the unit
+tests, the tests in Rust (each alone, the fast ones first), and the random walk of boxroot-c/test/stress. The first failure, or a
+time-out, catches the mutant. Mutants that do not compile, or compile to the same object, do not count. Prints a table, and the
+survivors. Mutants that boxroot-c/test/mutants.txt explains are not run. Fails if any other mutant survives. Settings, in the
+environment:
     COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
     FILES="a.c …"   all those of these files
     MUTANTS=1-40    only these numbers of the choice

@@ -3,7 +3,7 @@ import hashlib, re
 
 from programs import C, SOURCES
 
-# Files without faults: those that look for faults themselves, and those that the tests' programs do not call: other names, the
+# Files without faults: a file that looks for faults itself, and files that the tests' programs do not call: other names, the
 # checked flavour, Windows, musl.
 LEFT_OUT = "validate.c", "plain_names.c", "check.c", "os_windows.c", "os_unwind.c"
 HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "src/runtime.h", C / "src/setup.h"]
@@ -85,7 +85,7 @@ def replace(pattern, *new):
 
 def compare(line):
     pairs = [("<", "<="), ("<=", "<"), (">", ">="), (">=", ">")]
-    if "if (" not in line or re.search(r"&&|\|\|", line):  # else it is what "negate" does
+    if "if (" not in line or re.search(r"&&|\|\|", line):  # else "negate" does the same
         pairs += [("==", "!="), ("!=", "==")]
     for a, b in pairs:
         yield from replace(f" {a} ", f" {b} ")(line)
@@ -124,7 +124,7 @@ RULES = {
 
 
 def faults():
-    """All of them: (name, file, line number, the line as it was, the line as it becomes)."""
+    """All faults: (name, file, line number, the old line, the new line)."""
     for path in [source for source in SOURCES if source.name not in LEFT_OUT] + HEADERS:
         comment, assertion = False, 0
         for number, line in enumerate(path.read_text().split("\n"), 1):
@@ -144,7 +144,7 @@ def faults():
 
 
 def digest(fault):
-    """The same for the same change of the same text, wherever that is in its file."""
+    """A key that is the same for the same change of the same text, at any place in its file."""
     _, path, _, old, new = fault[-5:]
     return hashlib.sha1("\n".join([str(path.relative_to(C)), old, new]).encode()).hexdigest()[:16]
 
@@ -153,7 +153,7 @@ def key(fault):
     return digest(fault) + ":" + fault[-5].split(":", 1)[1]
 
 
-# ---- those that no test is expected to notice ----
+# ---- faults that no test is expected to notice ----
 
 
 def reasons():
@@ -169,7 +169,7 @@ def reasons():
 
 
 def names(fault):
-    """How boxroot-c/test/mutants.txt may name it: by its line alone, or after the line before."""
+    """The names of a fault in boxroot-c/test/mutants.txt: its line alone, or after the line before."""
     _, path, number, _, new = fault[-5:]
     before = path.read_text().split("\n")[number - 2].strip()
     file, new = str(path.relative_to(C)), new.strip()
@@ -182,6 +182,6 @@ def reason(fault, known):
 
 
 def without_faults():
-    """Reasons for faults that are not made any more."""
+    """Reasons for faults that are no longer made."""
     made = {name for fault in faults() for name in names(fault)}
     return [": ".join(name) for name in reasons() if name not in made]

@@ -44,7 +44,7 @@ WALK = {"OPERATIONS": "40000", "ROOTS": "3000", "PERIODS": "12"}
 
 
 def suites(folder, times):
-    """What is linked and run, one after another: (kind, how to link it, [(name, command, environment)])."""
+    """The steps of linking and running, in order: (kind, how to link it, [(name, command, environment)])."""
     def c_test(name):
         return lambda objects: link_c_tests(name, objects, folder / f"{name}.exe")
 
@@ -84,7 +84,7 @@ def baseline(objects):
 
 
 def check(fault, times):
-    """The fault's line of the results: what caught it, and which test."""
+    """The fault's line in the results: how it was caught, and by which test."""
     number, _, path, line_number, _, new = fault
     folder = WORK / f"fault-{number}"
     try:
@@ -132,7 +132,7 @@ def main(only_list):
     known = {} if EXPLAINED else reasons()
     results = {f[0]: ("survived", "") for f in todo if reason(f, known)}
     waiting = [f for f in todo if key(f) not in done and f[0] not in results]
-    random.Random(1).shuffle(waiting)  # a run that is stopped has then tried some of each kind
+    random.Random(1).shuffle(waiting)  # so that a run that is stopped has tried some of each kind
     for fault in todo:
         if key(fault) in done:
             results[fault[0]] = tuple(done[key(fault)])

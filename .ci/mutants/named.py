@@ -1,7 +1,7 @@
 """Named mutants: the patches of boxroot-c/test/mutants. Each breaks one rule, and its first lines say:
 
     Breaks: the rule
-    OCaml: the versions that it is for: 5, or from a minor version on (5.2), or up to one (5-5.4)
+    OCaml: the versions to use: 5, or from a minor version on (5.2), or up to one (5-5.4)
     Fails: NAME                the test of tests/c_api that must fail
     Found-by: fuzz stress      the random testers that also find it
 """
@@ -14,7 +14,7 @@ from support import attempt
 
 PATCHES = C / "test/mutants"
 CLEAN = WORK / "clean-named"
-# Pools are handed over if there are two, because many tests have few roots.
+# Two pools are enough for a hand-over, because many tests have few roots.
 FLAGS = ["-DBXR_HAND_OVER_FROM=2"]
 RUNS = 3
 
@@ -48,7 +48,7 @@ class Mutant:
 
 
 def applying(mutants):
-    """Whether all patches apply; says which do not."""
+    """Whether all patches apply. Prints those that do not."""
     folder = WORK / "applies"
     for mutant in mutants:
         copy_sources(folder)
@@ -67,7 +67,7 @@ def link(objects, folder):
 
 
 class Baseline:
-    """The tests without a fault: what runs each, and how long that takes."""
+    """The tests without a fault: the command and the time of each."""
 
     def __init__(self, mutants):
         objects = compile_all(CLEAN, FLAGS)
@@ -91,7 +91,7 @@ class Baseline:
 
 
 def notice(mutant, baseline):
-    """In which run the mutant's test fails, and how; or that it does not."""
+    """The run in which the mutant's test fails, and how it fails; or that it does not fail."""
     folder = WORK / mutant.name
     try:
         copy_sources(folder)
@@ -126,7 +126,7 @@ def fuzz(mutant):
 
 
 def walk_settings(seed):
-    """One domain or several, with lives or without, with a teardown or not."""
+    """Settings of a walk: one domain or several, with or without lives and a teardown."""
     kind = seed % 4
     return {"SEED": seed, "ROOTS": 8000, "DOMAINS": 1 + seed % 3, "THREADS": seed % 2, "LOCKLESS": 1, "PERIODS": 12,
             "LIVES": 50 if kind == 1 else 0, "TEARDOWN": kind // 2, "OPERATIONS": 60000 if kind // 2 else 300000}
@@ -164,7 +164,7 @@ def without_ranges():
 
 
 def main(tester=None):
-    """Tries the mutants with the tests; or with a random tester, those that it should find."""
+    """Tries the mutants with the tests, or with a random tester those that it should find."""
     mutants = [Mutant(path) for path in sorted(PATCHES.glob("*.patch"))]
     if not applying(mutants):
         return 1

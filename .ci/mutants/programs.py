@@ -13,14 +13,14 @@ WORK = ROOT / "target/mutants" / VERSION
 FLAGS = ["-O1", "-fPIC", "-DBXR_DEBUG", "-DBXR_FAULT_INJECTION", f"-I{support.where()}"]
 SOURCES = sorted((C / "src").glob("*.c"))
 
-# The tests in Rust, each run alone: a target of cargo. It takes --list, and --exact with a test's name.
+# The tests in Rust, each run alone: a cargo target. It takes --list, and --exact with a test's name.
 RUST_TESTS = "c_api"
 
 # ---- building ----
 
 
 def compile_object(source, target, include=C, flags=()):
-    """False if that fails. `include` is boxroot-c, or a copy of it; objects do not tell which."""
+    """Returns false if compiling fails. `include` is boxroot-c, or a copy of it; objects do not depend on which."""
     command = [CC, *FLAGS, *flags, f"-fmacro-prefix-map={include}={C}", f"-I{include}/src", f"-I{include}/include", "-c", source,
                "-o", target]
     return attempt(command)[0] == 0
@@ -56,7 +56,7 @@ def compile_copy(folder, changed, clean, flags=()):
 
 
 def c_tests():
-    """The C sources of the tests that are C and OCaml."""
+    """The C sources of the tests that are in C and OCaml."""
     found = {
         "unit": [source for source in sorted((C / "test").glob("*.c")) if source.stem not in ("flavours", "headers")],
         "stress": sorted((C / "test/stress").glob("*.c")),
@@ -67,7 +67,7 @@ def c_tests():
 
 
 def build_c_tests():
-    """Their objects, and their OCaml."""
+    """Compiles these tests to objects, and their OCaml code."""
     for name, sources in c_tests().items():
         (WORK / name).mkdir(parents=True, exist_ok=True)
         for source in sources:
@@ -83,7 +83,8 @@ def build_c_tests():
 
 
 def build_rust_tests():
-    """How cargo links them. Its temporary files stay, so that the command can be repeated, until `cargo test` links them again."""
+    """The command with which cargo links the tests. Its temporary files stay until `cargo test` links them again, so that the
+    command can be repeated."""
     temporary = WORK / "tmp"
     temporary.mkdir(parents=True, exist_ok=True)
     printed = support.run("cargo rustc --quiet --test", RUST_TESTS,
@@ -94,7 +95,7 @@ def build_rust_tests():
 
 
 def link_rust_tests(objects, program):
-    """False if that fails. The allocator's objects come first, so that none is taken from the crate."""
+    """Returns false if linking fails. The allocator's objects come first, so that none is taken from the crate."""
     words = shlex.split((WORK / "link").read_text())
     while "=" in words[0]:
         del words[0]
@@ -107,7 +108,7 @@ NEEDS_DEBUG_INFORMATION = "debugger::gdb_lists_live_roots"  # mutants have none
 
 
 def rust_tests(program):
-    """The names of its tests, without those that are ignored, and one that no mutant passes."""
+    """The names of its tests, without ignored tests, and without one test that no mutant passes."""
     def listed(*which):
         lines = support.run(program, "--list", *which).splitlines()
         return {line.removesuffix(": test") for line in lines if line.endswith(": test")}
@@ -123,7 +124,7 @@ MODULES = {
 
 
 def link_c_tests(name, objects, program):
-    """False if that fails. In program's folder, tests/NAME may have other objects of the test."""
+    """Returns false if linking fails. In program's folder, tests/NAME may have other objects of the test."""
     folder = program.parent / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -137,12 +138,12 @@ def link_c_tests(name, objects, program):
 # ---- running ----
 
 def limits(cpu, wall):
-    """How long a test may take with a fault, by its time without one: on the processors, and in all."""
+    """The time limits of a test with a fault, given its times without one: processor time, and total time."""
     return max(8, 10 * cpu), max(300, 12 * wall)
 
 
 def run(command, cpu, wall, environment={}, folder=None, memory=6 << 30):
-    """None if it succeeds, else how it ended; and the time it took on the processors, and in all."""
+    """None if it succeeds, else how it ended; and its processor time and total time."""
     def limit():
         os.setsid()
         resource.setrlimit(resource.RLIMIT_CPU, (int(cpu), int(cpu) + 5))
