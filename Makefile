@@ -1,14 +1,14 @@
 # make help this list (make alone also prints it)
-# make demo      a word index that OCaml keeps and Rust owns; FILES="README.md" reads other files
+# make demo      a word index in OCaml that a Rust program owns; FILES="README.md" reads other files
 #
 # Tests:
 # make quick     unit tests in C, the safe crate, the model: two minutes, when they are built
 # make test      all tests
-# make one       T=name: the tests of this name, wherever they are
+# make one       T=name: all tests of this name
 # make examples  every program in examples/, by the command in its first comment
-# make clients   other crates and programs on our crates: ONLY=interop, async, leak; projects that
-#                use the library as installed or packaged: ONLY=c, ocaml, rust, drop-in; and with
-#                ONLY=libraries the OCaml libraries of Debian 12, bound as a whole
+# make clients   other crates and programs that use our crates: ONLY=interop, async, leak; projects
+#                that use the installed or packaged library: ONLY=c, ocaml, rust, drop-in; and with
+#                ONLY=libraries the OCaml libraries of Debian 12, each bound as a whole
 # make lint      formatting, lints, warnings of two C compilers, documents, generated bindings
 #
 # Longer tests:
@@ -23,39 +23,39 @@
 # make stress    random walks over the whole C interface, under OCaml
 # make mutants   breaks the allocator in one place at a time, and expects a test to fail:
 #                ONLY=named takes the rules that have a name
-# make sanitize  under what checks every step: ONLY=debug (OCaml's debug runtime), address, threads,
-#                memcheck, miri
+# make sanitize  tests under tools that check every step: ONLY=debug (OCaml's debug runtime),
+#                address, threads, memcheck, miri
 #
 # Figures and documents:
-# make bench     the benchmarks, one by one, under criterion, or two in turn
+# make bench     the benchmarks, one by one under criterion, or two in turn
 # make report    the benchmarks, side by side: tables and plots in docs/benchmarks/
-# make bench-check         that every benchmark runs, and that every implementation is right
-# make bench-instructions  that no fast path takes more instructions
+# make bench-check         checks that every benchmark runs, and that every implementation is right
+# make bench-instructions  checks that no fast path takes more instructions
 # make doc       the Rust reference, in target/doc
 # make book      the user guide, as HTML in target/book
 #
-# OCAML=5.3.0 picks a version of OCaml. Without it, any ocamlopt that is found will do: $OCAMLOPT,
-# PATH, ocamlfind, opam. If there is none, .ci/toolchain builds one outside of this folder.
+# OCAML=5.3.0 picks a version of OCaml. Without it, the first ocamlopt from $OCAMLOPT, PATH,
+# ocamlfind or opam is used. If there is none, .ci/toolchain builds one outside of this folder.
 
 OCAML ?=
 FILES ?=
 ONLY ?=
 UPDATE ?=
 FILTER ?=
-# How often `make campaign` runs each test of domains that end.
+# The number of times that `make campaign` runs each test of ending domains.
 RUNS ?= 200
 
-# What `make campaign` runs.
+# The versions of OCaml that `make campaign` tests.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 
-# Used as $(call need_rust,91), for Rust 1.91. It comes first, so that no OCaml is installed in vain.
+# Used as $(call need_rust,91), for Rust 1.91. It comes first, so OCaml is not installed in vain.
 need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >= $(1) } END { exit !new }' || \
   { echo "make $@: cargo 1.$(1) or later must be on PATH; https://rustup.rs has it" >&2; exit 1; }
 
 # Used as $(with_ocaml) COMMAND.
 with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 
-# Used as $(call with_python,WHAT) COMMAND, also with OCaml. Without python3 it says that WHAT is not tested.
+# Used as $(call with_python,WHAT) COMMAND; provides OCaml. Without python3, it says that WHAT is not tested.
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
@@ -68,7 +68,7 @@ demo:
 	@$(call need_rust,84)
 	@$(with_ocaml) cargo run --release --manifest-path examples/wordindex/Cargo.toml --target-dir target/examples -- $(FILES)
 
-# The crates of others are not optimised in the release build: the tests use one of them, and cargo compiles all.
+# Other projects' crates are not optimised in the release build: the tests use one of them, but cargo compiles all.
 test:
 	@$(call need_rust,91)
 	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
@@ -90,10 +90,10 @@ quick:
 one:
 	@$(with_ocaml) .ci/one.py "$(T)"
 
-# `interop` has the crates ocaml-interop, which is for OCaml 5 only, and ocaml, as published, on our ocaml-boxroot-sys; and it
-# compares ours with the published one, item by item. `async` has programs that use tokio, axum and hyper; `leak` loads one of
-# them for a minute. `libraries` has Debian's OCaml, and a table in docs/libraries.md, which UPDATE=1 replaces; FILTER=re,lwt.unix
-# picks packages. The other parts need cmake, pkg-config and python3, and dune 3 or apt.
+# `interop` builds the published crates ocaml-interop (for OCaml 5 only) and ocaml on our ocaml-boxroot-sys, and compares ours
+# with the published one, item by item. `async` runs programs that use tokio, axum and hyper; `leak` puts one of them under load
+# for a minute. `libraries` uses Debian's OCaml, and compares with a table in docs/libraries.md, which UPDATE=1 replaces;
+# FILTER=re,lwt.unix picks packages. The other parts need cmake, pkg-config and python3, and dune 3 or apt.
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
@@ -116,7 +116,7 @@ examples:
 builds:
 	@$(with_ocaml) .ci/builds.py $(ONLY)
 
-# Other systems and processors than this; what each needs is in .ci/platforms.py.
+# Other systems and processors. .ci/platforms.py lists the needs of each.
 platforms:
 	@$(with_ocaml) .ci/platforms.py $(ONLY)
 
@@ -130,7 +130,7 @@ bench:
 	@$(with_ocaml) cargo bench -q --bench compare -- $(FILTER)
 
 # One test for every implementation that is compared, and a small run of everything. The measured code is optimised in any
-# profile. The code around it is not, and so it is the code that `make test` compiles.
+# profile. The code around it is not, so that `make test` has compiled it already.
 bench-check:
 	@$(with_ocaml) cargo bench -q --profile dev --bench check
 
@@ -138,8 +138,9 @@ bench-check:
 report:
 	@$(with_ocaml) ONLY="$(ONLY)" cargo run -q --release -p boxroot-report
 
-# Exact instruction counts, against docs/instructions/; UPDATE=1 replaces them. ONLY=roots takes the fast paths, ONLY=border
-# calls and conversions, with our crate and with two others, of which FILTER=list picks some. Needs valgrind and python3.
+# Exact instruction counts, compared with docs/instructions/; UPDATE=1 replaces them. ONLY=roots takes the fast paths,
+# ONLY=border calls and conversions, with our crate and with two others, of which FILTER=list picks some. Needs valgrind and
+# python3.
 bench-instructions: $(addprefix instructions-,$(or $(ONLY),roots border))
 instructions-roots:
 	@$(with_ocaml) UPDATE="$(UPDATE)" .ci/instructions
@@ -147,8 +148,8 @@ instructions-border:
 	@$(with_ocaml) UPDATE="$(UPDATE)" FILTER="$(FILTER)" .ci/border.py
 
 # Breaks the allocator in one place at a time, and expects a test to fail. ONLY=named takes the patches of boxroot-c/test/mutants,
-# or those that FILTER picks: three minutes. Otherwise .ci/mutants makes faults, first on OCaml 5; what survives, or is not
-# compiled there, is tried on OCaml 4. That takes half an hour on two cores, and with COUNT=all more than two hours.
+# or those that FILTER picks: three minutes. Otherwise .ci/mutants makes faults, first on OCaml 5; faults that survive, or are not
+# compiled there, are tried on OCaml 4. That takes half an hour on two cores, and with COUNT=all more than two hours.
 # .ci/mutants/__main__.py explains the settings.
 mutants: mutants-$(or $(ONLY),made)
 mutants-named:
@@ -158,7 +159,7 @@ mutants-made:
 	@OCAMLOPT="$$(.ci/toolchain 4.14.1)" FILES="$(FILES)" AFTER=5.3.0 python3 .ci/mutants
 
 # Every version of OCaml that is supported: all tests, debug runtime, ending domains. 4.13.1 needs
-# root, or a machine that has it.
+# root, or must be installed.
 campaign:
 	@.ci/campaign $(RUNS) $(VERSIONS)
 
@@ -177,10 +178,10 @@ sanitize-debug:
 
 # Under the address and undefined-behaviour sanitizers: the tests, in Rust and in the C of this project, then the unit tests and
 # the walk. Needs a nightly compiler, and clang. Leaks are not reported, because values that live roots keep would count as
-# leaked. OCaml 5 gives each thread a stack for signals, which the sanitizer would take for its own (use_sigaltstack). OCaml 4's
-# Tag_val has an index that is negative and unsigned (pointer-overflow). Seven tests are left out: they are about stacks for
-# signals (one of them on OCaml 4 only), the size of the process, of which one makes a core file, and memory that runs out, which
-# ends a process there.
+# leaks. OCaml 5 gives each thread a signal stack, which the sanitizer would treat as its own (use_sigaltstack). OCaml 4's
+# Tag_val has an index that is negative and unsigned (pointer-overflow). Seven tests are left out. They are about signal stacks
+# (one of them on OCaml 4 only), about the size of the process (one of them makes a core file), and about running out of memory,
+# which aborts the process there.
 sanitize = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer \
   $(if $(filter 4.%,$(OCAML)),-fno-sanitize=pointer-overflow)
 sanitize-address:
@@ -194,8 +195,8 @@ sanitize-address:
 	$(MAKE) --no-print-directory -C boxroot-c BUILD=build/asan CFLAGS="-g -O1 $(sanitize)" LDFLAGS="$(sanitize)" \
 	  check-c stress
 
-# The unit tests and the walk under the thread sanitizer: an OCaml that is configured for it, and the
-# allocator compiled with the same flags. The only suppressions are for races of OCaml's runtime.
+# The unit tests and the walk under the thread sanitizer: OCaml is configured for it, and the
+# allocator is compiled with the same flags. The only suppressions are for races of OCaml's runtime.
 sanitize-threads:
 	@OCAMLOPT="$$(.ci/toolchain 5.3.0+tsan)" && export OCAMLOPT && \
 	export TSAN_OPTIONS="history_size=7 suppressions=$(CURDIR)/boxroot-c/test/stress/tsan.supp" && \
@@ -203,8 +204,8 @@ sanitize-threads:
 	$(MAKE) --no-print-directory -C boxroot-c $$with CC="$$("$$OCAMLOPT" -config-var native_c_compiler)" \
 	  check-c stress
 
-# The unit tests and the walk under valgrind's memory checker. The Rust tests are left to ONLY=address: if a thread other than
-# the first runs OCaml 5, its changes of stack confuse valgrind.
+# The unit tests and the walk under valgrind's memory checker. ONLY=address covers the Rust tests: if a thread other than the
+# first runs OCaml 5, its changes of stack confuse valgrind.
 sanitize-memcheck:
 	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check-c stress \
 	  RUN="valgrind -q --error-exitcode=9 --trace-children=yes --max-stackframe=65536"

@@ -1,6 +1,6 @@
-//! Compiles the OCaml side of the tests, and the OCaml side of the examples, each with a runtime
-//! into one object, which is linked into all tests or all examples. The OCaml side of the
-//! benchmarks is compiled by `benches/executables/build.rs`.
+//! Compiles the OCaml side of the tests, with a runtime, into one object that is linked into all
+//! tests. Does the same for the examples. `benches/executables/build.rs` compiles the OCaml side of
+//! the benchmarks.
 //!
 //! `BOXROOT_RUNTIME_VARIANT=d` links OCaml's debug runtime.
 
@@ -69,8 +69,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     for object in c.try_compile_intermediates()? {
         println!("cargo::rustc-link-arg-bin=bindings={}", object.display());
     }
-    // This module is initialised before the libraries, unlike modules of usual programs. So it
-    // stands on the compiler's command line as a flag, in front of the libraries.
+    // This module is initialised before the libraries, unlike modules of usual programs. So it is
+    // passed to the compiler as a flag, in front of the libraries.
     let late_setup = Path::new(&env::var("OUT_DIR")?).join("late_setup.ml");
     fs::copy("tests/build/late_setup.ml", &late_setup)?;
     println!("cargo::rerun-if-changed=tests/build/late_setup.ml");

@@ -43,7 +43,7 @@ pub fn bench(criterion: &mut Criterion, root: &Path, name: Option<&str>) -> Resu
                     exit(1)
                 })
             };
-            // The cost of a process without any operation.
+            // The time that a process takes without any operation.
             let start = (0..10).map(|_| time(0)).min().unwrap_or_default();
             group.bench_function(name, |bencher| {
                 bencher.iter_custom(|times| {
@@ -56,7 +56,7 @@ pub fn bench(criterion: &mut Criterion, root: &Path, name: Option<&str>) -> Resu
     Ok(())
 }
 
-/// How long a process takes for a number of operations, with the same minor heap as in
+/// The time that a process takes for a number of operations, with the same minor heap as in
 /// `.ci/border.py`.
 fn run(path: &str, measure: &str, times: u64) -> Result<Duration> {
     let start = Instant::now();

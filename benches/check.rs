@@ -1,5 +1,5 @@
-//! Checks the benchmark programs: every implementation passes the same test of what a cell must do,
-//! every program runs on every implementation it supports, and unknown names are errors that list
+//! Checks the benchmark programs: every implementation of a cell passes the same test, every
+//! program runs on every implementation that it supports, and unknown names are errors that list
 //! the valid ones.
 //!
 //! ```text
@@ -11,7 +11,7 @@ mod harness;
 use harness::{filter, Result, Suite, LAYOUTS};
 use std::path::Path;
 
-/// Settings that make all programs short.
+/// Settings that make all programs run briefly.
 const SETTINGS: [(&str, &str); 3] = [("N", "5"), ("SIZE", "20000"), ("CHOICE", "ephemeral")];
 
 fn main() -> Result<()> {

@@ -1,4 +1,4 @@
-//! `cargo bench`: the programs on the implementations of a cell.
+//! `cargo bench`: runs the programs on the implementations of a cell.
 //!
 //! ```text
 //! cargo bench -- perm_count/boxroot         # one program on one implementation, under criterion
@@ -10,7 +10,7 @@
 //!
 //! The filter is the first argument (benches/harness/filter.rs). Options of criterion come after
 //! it, as in `cargo bench --bench compare -- perm_count --save-baseline before`. Each measurement
-//! is a separate process, which says how long it took.
+//! is a separate process, which prints how long it took.
 
 mod border;
 mod harness;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-/// A benchmark has at least so many samples of one run each, and takes at least so long.
+/// The least number of samples of a benchmark, of one run each, and the least time that it takes.
 const SAMPLES: u32 = 10;
 const AT_LEAST: Duration = Duration::from_secs(1);
 

@@ -1,5 +1,4 @@
-//! A comparison that decides in a minute: one program on two implementations or more, which take
-//! turns.
+//! A comparison that takes a minute: one program on two or more implementations, in turn.
 
 use crate::harness::filter::Chosen;
 use crate::harness::statistics::{geometric_mean, median, quantile, smallest_and_largest};
@@ -17,7 +16,7 @@ pub fn compare(suites: &[Suite], chosen: &Chosen) -> Result<()> {
         Err(_) => 60,
     };
     println!("bench: {name} on {} in turn, for {seconds} s", implementations.join(" "));
-    // Ours are in one executable, so that its layout makes no difference between them.
+    // Our implementations are in one executable, so its layout does not affect the ratios.
     let all_ours = implementations.iter().all(|name| suites[0].peer_of(name).is_none());
     let own_setting = std::env::var_os(GRID_SETTING).is_some();
 
@@ -25,7 +24,7 @@ pub fn compare(suites: &[Suite], chosen: &Chosen) -> Result<()> {
     let (start, mut longest) = (Instant::now(), Duration::ZERO);
     while rounds.is_empty() || start.elapsed() + longest < Duration::from_secs(seconds) {
         let round_start = Instant::now();
-        // Together, all layouts under all settings: their numbers have no divisor in common.
+        // This combines all layouts with all settings: their numbers have no common divisor.
         let suite = &suites[rounds.len() % suites.len()];
         let mut settings = program.short_settings();
         if !own_setting {

@@ -2,7 +2,7 @@
 //! `iai-callgrind`. `make bench-instructions` runs this, and compares with the tables of
 //! `docs/instructions/`.
 //!
-//! Each benchmark does 1000 operations, including the slow paths that these take.
+//! Each benchmark runs 1000 operations, including their slow paths.
 
 use iai_callgrind::{library_benchmark, library_benchmark_group, main};
 use ocaml_boxroot::raw::DomainLockExt;
@@ -27,8 +27,8 @@ type Root = Boxroot<OCamlInt>;
 /// The lock, which is never released: each benchmark runs in its own process.
 fn lock() -> &'static DomainLock {
     Runtime::start().expect("OCaml starts");
-    // SAFETY: this thread started OCaml, which gave the lock up; it takes it once, and keeps it.
-    // There is no other token than the copy.
+    // SAFETY: this thread started OCaml, which released the lock; this thread takes it once, and
+    // keeps it. The copy is the only token.
     unsafe {
         caml_leave_blocking_section();
         let token = DomainLock::assume_held(|lock| std::ptr::read(lock)).expect("OCaml runs");
@@ -36,7 +36,7 @@ fn lock() -> &'static DomainLock {
     }
 }
 
-/// The lock and room for N roots, after a first create, which has set the library up.
+/// The lock and room for N roots, after a first create that has set the library up.
 fn room() -> (&'static DomainLock, Vec<Root>) {
     let lock = lock();
     Boxroot::new(lock, Value::int(0)).delete_in(lock);
@@ -89,7 +89,7 @@ fn c_create(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
 #[library_benchmark(setup = raw_young)]
 #[bench::inlined()]
 fn c_delete(mut roots: Vec<Option<BoxRoot>>) -> Vec<Option<BoxRoot>> {
-    // SAFETY: N live roots, which nobody uses again.
+    // SAFETY: N live roots, which are not used again.
     unsafe { bench_delete(roots.as_mut_ptr(), N) }
     roots
 }
@@ -222,7 +222,7 @@ fn safe_set_old(state: (&'static DomainLock, Vec<Root>)) -> Vec<Root> {
     roots
 }
 
-// What a loop over the roots costs by itself, to be compared with `get`.
+// The cost of the loop over the roots alone, to be compared with `get`.
 #[library_benchmark(setup = young)]
 #[bench::empty()]
 fn loop_alone(state: (&'static DomainLock, Vec<Root>)) -> (usize, Vec<Root>) {

@@ -1,4 +1,4 @@
-//! Compiles `src/c/obx.c`, against the OCaml that `ocaml-boxroot-sys` found. Does nothing without
+//! Compiles `src/c/obx.c` against the OCaml that `ocaml-boxroot-sys` found. Does nothing without
 //! OCaml (on docs.rs).
 
 use std::{env, error::Error, fs, path::PathBuf, process::ExitCode};

@@ -1,4 +1,4 @@
-(* The OCaml side of all three programs: types, what Rust calls, and loops over what it provides. *)
+(* The OCaml side of all three programs: types, functions for Rust, and loops that call Rust. *)
 
 type item = { id : int; name : string; price : float; known : bool }
 type shape = Empty | Circle of float | Rectangle of int * int | Named of string
@@ -12,7 +12,7 @@ let refusal () = refuse
 
 let check right = if not right then failwith "a wrong result"
 
-(* Equal to those of `common.rs`. *)
+(* These samples equal those in `common.rs`. *)
 let half i = float_of_int i /. 2.
 let item i = { id = i; name = "item " ^ string_of_int i; price = half i; known = i land 1 = 1 }
 let shape i = List.nth [ Empty; Circle 1.5; Rectangle (2, 3); Named "heptagon" ] i

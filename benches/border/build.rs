@@ -1,7 +1,7 @@
-//! Compiles the OCaml side, `border.ml`, into each of the three programs. Ours has bindings of it.
+//! Compiles the OCaml side, `border.ml`, into each of the three programs. Ours has bindings to it.
 
-// By path: as a package, it could not be used beside the one in the registry.
-#[allow(dead_code, unused_imports)] // not all of it is needed here
+// Included by path: as a package, it could not be used together with the registry's.
+#[allow(dead_code, unused_imports)] // only parts are needed here
 #[path = "../../ocaml-boxroot-sys/src/build/mod.rs"]
 mod ocaml;
 

@@ -2,27 +2,27 @@
 
 use std::process::ExitCode;
 
-/// How many elements long lists and arrays have.
+/// The number of elements of long lists and arrays.
 pub const MANY: usize = 1000;
 pub const MEBIBYTE: usize = 1 << 20;
-/// Its first word.
+/// The first word of `MMMM…`.
 pub const MMMM: isize = isize::from_ne_bytes([b'm'; size_of::<isize>()]);
 pub const TEXT: &str = "a short text";
-/// What failures say. Panics that say this are part of the measure, and are not printed.
+/// The message of failures. Panics with this message are part of the measure, and are not printed.
 pub const REFUSED: &str = "refused";
 
-/// Runs a measure a number of times. Panics if a result is wrong.
+/// A name, and a function that runs the measure a number of times. It panics if a result is wrong.
 pub type Measure = (&'static str, fn(usize));
 
-/// A table of measures: each is run with what `$enter` provides, and a number; the last one with a
-/// number alone.
+/// A table of measures. Each is run with the argument that `$enter` provides and a number; the last
+/// one with only a number.
 macro_rules! measures {
     ($enter:ident |$context:ident, $n:ident| { $($name:ident: $run:expr,)* } $($alone:ident)?) => {
         &[$((stringify!($name), |$n| $enter(|$context| $run)),)* $((stringify!($alone), $alone))?]
     };
 }
 
-/// Items and shapes, of types with these names, equal to those of `border.ml`.
+/// Items and shapes, of types with these names, that equal those in `border.ml`.
 macro_rules! samples {
     () => {
         fn item(i: usize) -> Item {
@@ -65,7 +65,7 @@ fn usage() -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// For calls by OCaml, which catches this.
+/// For calls by OCaml, which catches this panic.
 pub fn refuse() -> i64 {
     panic!("refused")
 }
@@ -93,6 +93,6 @@ pub fn tagged(n: usize) -> isize {
 ///
 /// `block` is an OCaml block that is not empty, and the lock is held.
 pub unsafe fn word(block: isize) -> isize {
-    // SAFETY: a word of the block, as the caller says; nobody changes it.
+    // SAFETY: a word of the block, as the caller promises; no other code changes it.
     unsafe { *(block as *const isize) }
 }

@@ -1,15 +1,15 @@
 //! Compiles the benchmark programs, OCaml and C, against the header of the `ocaml-boxroot-sys` that
 //! the package depends on: ours, or the one in the registry.
 //!
-//! * Programs are all `benches/programs/*.ml`, with the C beside them. On OCaml 4, those whose name
-//!   ends in `_5` are left out.
-//! * Implementations are those of `benches/implementations/list.toml`, each with the files
-//!   `NAME.ml` and `NAME.c` that exist. `generate.rs` makes the OCaml and C tables of them.
-//! * Programs share all of `benches/runtime`. Of `NAME_4.ml` and `NAME_5.ml`, the one for this
-//!   version of OCaml becomes the module `NAME`.
+//! * The programs are all `benches/programs/*.ml`, with the C files beside them. On OCaml 4,
+//!   programs whose names end in `_5` are left out.
+//! * The implementations are those in `benches/implementations/list.toml`, each with its files
+//!   `NAME.ml` and `NAME.c`, if they exist. `generate.rs` makes their OCaml and C tables.
+//! * All programs share `benches/runtime`. `NAME_4.ml` or `NAME_5.ml`, depending on the version of
+//!   OCaml, becomes the module `NAME`.
 
-// By path: as a package, ours could not be used beside the one in the registry.
-#[allow(dead_code, unused_imports)] // not all of it is needed here
+// Included by path: as a package, ours could not be used together with the registry's.
+#[allow(dead_code, unused_imports)] // only parts are needed here
 #[path = "../../ocaml-boxroot-sys/src/build/mod.rs"]
 mod ocaml;
 
@@ -79,7 +79,7 @@ fn build() -> Result<()> {
         program = program.module(file);
     }
     for (name, file) in &in_ocaml {
-        // Not under its own name: OCaml has a module Gc.
+        // The module has another name than the file, because OCaml has a module Gc.
         program = program.module_named(&format!("{}{name}", generate::CELL), file);
     }
     let names: Vec<&str> = in_ocaml.iter().map(|(name, _)| *name).collect();
@@ -103,7 +103,7 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// How the name of a file ends that is for OCaml 5 only.
+/// The end of the names of files that are for OCaml 5 only.
 const OCAML5: &str = "_5";
 const OCAML4: &str = "_4";
 
@@ -128,9 +128,9 @@ fn stem(file: &Path) -> String {
     file.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Writes a file of this name with this text, with the time of the list of implementations. The
-/// compiler reads the file, and this script would run again if the file were newer than its last
-/// run.
+/// Writes a file with this name and text, and sets its time to that of the list of implementations.
+/// The compiler reads the file, so cargo would run this script again if the file were newer than
+/// the script's last run.
 fn generated(name: &str, text: &str) -> Result<PathBuf> {
     let path = Path::new(&env::var("OUT_DIR")?).join(name);
     fs::write(&path, text)?;
@@ -139,8 +139,8 @@ fn generated(name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// The folder with boxroot.h. Our crate tells cargo where it is; for the registry crate, cargo
-/// knows where the sources are.
+/// The folder with boxroot.h. Our crate tells cargo its path. For the registry crate, cargo knows
+/// the path of the sources.
 fn include_folder() -> Result<PathBuf> {
     if let Some(folder) = env::var_os("DEP_OCAML_BOXROOT_INCLUDE") {
         return Ok(folder.into());

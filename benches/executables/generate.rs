@@ -1,8 +1,8 @@
-//! Makes OCaml and C code of the list of implementations and of the names of the programs.
+//! Generates OCaml and C code from the list of implementations and the names of the programs.
 
 use crate::list::{Has, Implementation};
 
-/// The module of a cell that is written in OCaml has this before the cell's name.
+/// The prefix of the cell's name in the name of its module.
 pub const CELL: &str = "cell_";
 
 const FIXPOINT: &str = "(float -> float) -> float -> float";
@@ -43,7 +43,7 @@ fn lines(all: impl Iterator<Item = String>) -> String {
 }
 
 /// The OCaml module of a cell: that of `NAME.ml`, or one for the functions that
-/// `benches/runtime/cell.h` makes for `NAME.c`.
+/// `benches/runtime/cell.h` generates for `NAME.c`.
 fn cell(implementation: &Implementation, in_ocaml: bool) -> String {
     let Implementation { name, one_domain, in_pools, .. } = implementation;
     let body = if in_ocaml {
@@ -85,8 +85,8 @@ pub fn implementations_c(list: &[Implementation]) -> String {
 }
 
 /// The module `Programs`. It refers to all programs, so they register themselves before
-/// `benches/runtime/main.ml`, which refers to this module, runs one. It also has the names of the
-/// programs that need OCaml 5, on OCaml 4.
+/// `benches/runtime/main.ml`, which refers to this module, runs one. On OCaml 4, it also has the
+/// names of the programs that need OCaml 5.
 pub fn programs_ml(modules: &[String], need_ocaml5: &[String]) -> String {
     let mut text = String::new();
     for name in modules {

@@ -1,4 +1,4 @@
-//! Starts OCaml, whose `main.ml` runs the program that the environment names.
+//! Starts OCaml. Its `main.ml` runs the program that the environment names.
 
 use ocaml_boxroot_sys::Value;
 use std::ffi::c_char;
@@ -22,7 +22,7 @@ struct Implementation<R> {
 // SAFETY: a constant; the name is static.
 unsafe impl<R> Sync for Implementation<R> {}
 
-/// Never called. Its size moves all the code that is linked after it (`LAYOUTS` in
+/// Never called. Its size shifts all code that is linked after it (`LAYOUTS` in
 /// `benches/harness/mod.rs`). The compiler sorts the functions of a crate by their symbols, and
 /// this one comes first.
 #[export_name = "BENCH_PADDING"]
@@ -43,7 +43,7 @@ extern "C" {
 }
 
 fn main() {
-    std::hint::black_box(padding as extern "C" fn()); // or the linker leaves it out
+    std::hint::black_box(padding as extern "C" fn()); // otherwise the linker drops it
     let arguments = [c"bench".as_ptr(), std::ptr::null()];
     // SAFETY: the only start of the runtime in this process.
     unsafe { caml_main(arguments.as_ptr()) }

@@ -39,7 +39,7 @@ unsafe extern "C" fn get(roots: *const BoxRoot, n: isize) -> Value {
 /// Safety: `n` roots, under the lock, and a valid value.
 unsafe extern "C" fn modify(roots: *mut BoxRoot, value: Value, n: isize) {
     for i in 0..n {
-        // SAFETY: a live root that nobody else uses (caller).
+        // SAFETY: a live root that no other code uses (caller).
         assert!(unsafe { boxroot_modify(roots.offset(i), value) });
     }
 }

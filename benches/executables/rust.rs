@@ -1,4 +1,4 @@
-//! The loops of `benches/runtime/cell.h` in safe Rust: with a token, and dropping without one.
+//! The loops of `benches/runtime/cell.h` in safe Rust. Roots are dropped with or without a token.
 
 use crate::Implementation;
 use ocaml_boxroot::raw::{DomainLockExt, ValueExt};
@@ -11,7 +11,7 @@ use std::hint::black_box;
 fn with_lock(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
     let mut finished = false;
     // SAFETY: OCaml called, through C, outside a root scan. A panic is not raised as an exception
-    // in OCaml: it ends the process below.
+    // in OCaml: it aborts below.
     let result = unsafe {
         DomainLock::enter(|lock| {
             let result = f(lock);
@@ -25,10 +25,10 @@ fn with_lock(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
     result
 }
 
-/// The type of values that we do not look into.
+/// The type of values whose contents do not matter.
 enum Any {}
 
-/// A level of the interface: with a token or without.
+/// A level of the interface, with or without a token.
 trait Level {
     type Root;
     fn create(lock: &DomainLock, value: Value<'_, Any>) -> Self::Root;
@@ -54,7 +54,7 @@ impl Level for Token {
     }
 }
 
-/// Only the delete differs.
+/// Differs only in the delete.
 struct Drops;
 impl Level for Drops {
     type Root = Boxroot<Any>;
@@ -74,7 +74,7 @@ impl Level for Drops {
 
 const UNIT: sys::Value = 1;
 
-/// A value that OCaml or C passes to a loop, which does not run the collector.
+/// A value that OCaml or C passes to a loop. The loop does not run the collector.
 fn value(_: &DomainLock, raw: sys::Value) -> Value<'_, Any> {
     // SAFETY: valid, and the token is borrowed.
     unsafe { Value::from_raw(raw) }
@@ -113,7 +113,7 @@ impl<L: Level> Loops<L> {
     unsafe extern "C" fn create(roots: *mut L::Root, values: *const sys::Value, n: isize) {
         with_lock(|lock| {
             for i in 0..n {
-                // SAFETY: within both arrays; what was there before is not a root.
+                // SAFETY: within both arrays; the old content is not a root.
                 unsafe { roots.offset(i).write(L::create(lock, value(lock, *values.offset(i)))) }
             }
             UNIT
@@ -178,8 +178,8 @@ fn agree(lock: &DomainLock, x: &RootRef<Float>, y: &RootRef<Float>) -> bool {
     to_f64(x.get(lock)) == to_f64(y.get(lock))
 }
 
-/// The caller keeps a root of `f` until all recursive calls have returned, and gives the root `x`
-/// away.
+/// The caller keeps the root `f` until all recursive calls have returned, and gives away the root
+/// `x`.
 fn fixpoint(lock: &mut DomainLock, f: &RootRef<OnFloats>, x: Boxroot<Float>) -> Boxroot<Float> {
     let mut x = x;
     loop {
@@ -211,7 +211,7 @@ extern "C" fn rust_token_fixpoint(f: sys::Value, x: sys::Value) -> sys::Value {
 
 // ---- attach ----
 
-/// Takes the lock and releases it, as a token, `n` times.
+/// Takes and releases the lock `n` times, through a token.
 #[no_mangle]
 extern "C" fn rust_token_attach(n: sys::Value) -> sys::Value {
     with_lock(|lock| {

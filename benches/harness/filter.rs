@@ -1,6 +1,5 @@
-//! What is measured: `PROGRAM`, `PROGRAM/IMPLEMENTATION`, or
-//! `PROGRAM/IMPLEMENTATION,IMPLEMENTATION`. Names are whole: `perm_count` does not name
-//! `par_perm_count`.
+//! The filter: `PROGRAM`, `PROGRAM/IMPLEMENTATION`, or `PROGRAM/IMPLEMENTATION,IMPLEMENTATION`.
+//! Names must be complete: `perm_count` does not match `par_perm_count`.
 
 use super::{Program, Result, Suite};
 
@@ -12,8 +11,8 @@ pub struct Chosen<'a> {
     pub implementations: Vec<&'a str>,
 }
 
-/// What the filter names; everything without a filter. An unknown name is an error that lists the
-/// valid ones.
+/// The programs that the filter names, or all without a filter. An unknown name is an error that
+/// lists the valid names.
 pub fn choose<'a>(suite: &'a Suite, filter: Option<&str>) -> Result<Vec<Chosen<'a>>> {
     let of = |program: &'a Program| {
         let figure = program.about.as_deref()?;
@@ -49,7 +48,7 @@ fn unknown(name: &str, what: &str, valid: &[&str]) -> String {
 }
 
 impl Program {
-    /// Settings for runs that are repeated many times; the environment comes first.
+    /// Settings for runs that are repeated many times. The environment overrides them.
     pub fn short_settings(&self) -> Vec<(&'static str, String)> {
         match (&self.short, std::env::var("SIZE")) {
             (Some(size), Err(_)) => vec![("SIZE", size.clone())],

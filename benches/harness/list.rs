@@ -14,7 +14,7 @@ pub struct Implementation {
     pub name: String,
     /// The parts of the report (`benches/report/parts.toml`) that show it.
     pub parts: Vec<String>,
-    /// What exists for it. Without this field, its C file makes everything with
+    /// The parts that exist for it. Without this field, its C file makes all of them with
     /// `benches/runtime/cell.h`.
     #[serde(default = "all_of_cell_h")]
     pub has: Vec<Has>,
@@ -24,14 +24,14 @@ pub struct Implementation {
     /// Its cells may be deleted by threads that hold no lock.
     #[serde(default)]
     pub without_lock: bool,
-    /// Its cells lie in pools of our library, which can tell how many there are.
+    /// Its cells lie in pools of our library, which can count them.
     #[serde(default)]
     pub in_pools: bool,
-    /// It uses what only our library has, for example `boxroot_create_in`. So it is not built
-    /// against the registry crate, but in one more executable.
+    /// It uses functions that only our library has, for example `boxroot_create_in`. So it is not
+    /// built against the registry crate, but in an additional executable.
     #[serde(default)]
     pub variant: bool,
-    /// The cell that must be set up for a fixpoint that does not have its own cell.
+    /// The cell that must be set up for a fixpoint without its own cell.
     pub set_up: Option<String>,
     /// It exists only in the executable of the registry crate, and this is its name there.
     pub peer_of: Option<String>,

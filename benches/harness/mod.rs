@@ -1,5 +1,5 @@
 //! Code that `cargo bench` and `make report` share.
-#![allow(dead_code, unused_imports)] // each of them needs a part
+#![allow(dead_code, unused_imports)] // each of them needs only a part
 
 pub mod filter;
 pub mod list;
@@ -21,17 +21,17 @@ pub type Settings<'a> = [(&'a str, String)];
 /// Figures that are counts, not measurements.
 pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_collections"];
 
-/// By how many bytes the code of an executable is moved. Functions begin at multiples of 16 bytes,
-/// and processors fetch lines of 64: the same loop may take a tenth longer in one place than in
-/// another. These are all the places.
+/// The numbers of bytes by which the code of an executable is shifted. Functions begin at multiples
+/// of 16 bytes, and processors fetch lines of 64 bytes. So the same loop may take a tenth longer at
+/// one address than at another. These are all the positions in a line.
 pub const LAYOUTS: [usize; 4] = [0, 16, 32, 48];
 
-/// The variable that the points of the grid set.
+/// The environment variable that the points of the grid set.
 pub const GRID_SETTING: &str = "OCAMLRUNPARAM";
 
-/// What it says in turn: `o` is how much the heap may grow before a major cycle, in percent, and
-/// `s` the size of the minor heap, in words. Under one setting alone, a program that runs some
-/// fifteen major cycles changes by a tenth or more when it happens to run one more.
+/// Its values: `o` is how much the heap may grow before a major cycle, in percent, and `s` is the
+/// size of the minor heap, in words. Under a single setting, the time of a program with some
+/// fifteen major cycles changes by a tenth or more if it happens to run one more.
 pub const GRID: [&str; 9] = [
     "o=80,s=64k",
     "o=80,s=256k",

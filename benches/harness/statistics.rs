@@ -4,7 +4,7 @@ pub fn median(figures: Vec<f64>) -> f64 {
     quantile(figures, 0.5)
 }
 
-/// The figure that this share of all figures is below. There is at least one.
+/// The quantile of the figures for this share. There is at least one figure.
 pub fn quantile(mut figures: Vec<f64>, share: f64) -> f64 {
     figures.sort_by(f64::total_cmp);
     figures[(figures.len() as f64 * share) as usize]

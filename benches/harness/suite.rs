@@ -12,11 +12,11 @@ pub struct Program {
     pub name: String,
     /// The implementations that it runs on.
     implementations: Vec<String>,
-    /// Two runs on the same implementation have the same counts, however long they take.
+    /// Two runs on the same implementation have the same counts, even if their times differ.
     pub deterministic: bool,
-    /// How many cells it creates depends on the implementation.
+    /// The number of cells that it creates depends on the implementation.
     pub creates_vary: bool,
-    /// The name of the figure that the program is about, if that is a time.
+    /// The name of the program's main figure, if that is a time.
     pub about: Option<String>,
     /// `SIZE` for runs that are repeated many times.
     pub short: Option<String>,
@@ -48,9 +48,8 @@ impl std::fmt::Display for Crash {
 impl Error for Crash {}
 
 /// All the executables: one with our crate, one with the registry crate, and one with our crate and
-/// the implementations that the other two do not have. The first two differ in the crate only. A
-/// suite has one of the layouts, so only figures that were measured in all layouts should be
-/// compared.
+/// the implementations that the other two lack. The first two differ only in the crate. A suite has
+/// only one layout, so compare only figures that were measured in all layouts.
 pub struct Suite {
     pub ocaml_version: String,
     /// The list of implementations, in its order.
@@ -91,8 +90,8 @@ impl Suite {
         self.ours.programs.iter().any(|p| p.name == program && p.creates_vary)
     }
 
-    /// The implementations of a program, in the order of the list. Empty if this version of OCaml
-    /// does not have the program.
+    /// The implementations of a program, in the order of the list. Empty if the program does not
+    /// exist for this version of OCaml.
     pub fn implementations(&self, program: &str) -> Vec<&str> {
         let all = self.list.iter().map(|i| i.name.as_str());
         all.filter(|name| {
@@ -103,12 +102,12 @@ impl Suite {
     }
 
     /// The implementation's name in the executable with the registry crate, if it measures that
-    /// crate and not code of this repository.
+    /// crate, not code of this repository.
     pub fn peer_of(&self, implementation: &str) -> Option<&str> {
         self.list.iter().find(|i| i.name == implementation)?.peer_of.as_deref()
     }
 
-    /// The executable that has an implementation, and the implementation's name there.
+    /// The executable that contains an implementation, and the implementation's name there.
     fn executable<'a>(
         &'a self,
         program: &str,
@@ -193,7 +192,7 @@ fn build(
         .into());
     }
     // The next layout is built in the same place. All paths have the same length: OCaml's heap
-    // holds the path, and what `synthetic` does depends on how full the minor heap is.
+    // contains the path, and the work of `synthetic` depends on how full the minor heap is.
     let path = target.join(format!("layout-{layout:02}"));
     std::fs::copy(target.join("release/boxroot-programs"), &path)?;
     let list = output(&mut Command::new(&path), "list", "", &[])?;

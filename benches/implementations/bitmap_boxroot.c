@@ -1,13 +1,13 @@
-/* bitmap_boxroot: after HotSpot's OopStorage. Blocks of 59 slots, each with a bitmap of what is
-   allocated; a second bitmap tells which slots may hold values of the minor heap. For any number of
-   domains; any thread may delete, with or without the lock. Memory is not given back, and the
-   memory of a domain that has ended stays unused.
+/* bitmap_boxroot: after HotSpot's OopStorage. Blocks of 59 slots, each with a bitmap of the
+   allocated slots; a second bitmap tells which slots may hold values of the minor heap. For any
+   number of domains. Any thread may delete, with or without the lock. Memory is not given back, and
+   the memory of a domain that has ended stays unused.
 
-   A block is owned by one domain, which allocates from it, or it is on the list of blocks with
-   room, or it is full. Bit OWNED of its bitmap is set in the first two cases. The owner of a full
-   block clears it, and the thread that frees the first slot of a full block sets it again. One
-   atomic operation decides which thread that is, so a block is never on the list twice, and never
-   has two owners. */
+   A block is in one of three states: a domain owns it and allocates from it, it is on the list of
+   blocks with room, or it is full. Bit OWNED of its bitmap is set in the first two states. The
+   owner of a full block clears it, and the thread that frees the first slot of a full block sets it
+   again. One atomic operation decides which thread that is, so a block is never on the list twice,
+   and never has two owners. */
 #include "../runtime/hook.h"
 
 #include <pthread.h>
@@ -37,7 +37,7 @@ struct block {
 _Static_assert(sizeof(struct block) == WORDS * sizeof(value), "a block is aligned to its size");
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct block *blocks, *with_room; /* under the mutex; scans read the first */
+static struct block *blocks, *with_room; /* under the mutex; scans read `blocks` */
 static _Atomic(struct block *) young_blocks;
 static __thread struct block *current; /* owned by this thread's domain, or NULL */
 
@@ -91,8 +91,8 @@ static cell bitmap_boxroot_new_cell(value v) {
 static void bitmap_boxroot_delete_cell(cell c) {
   struct block *block = block_of(c);
   if (atomic_fetch_and(&block->allocated, ~bit_of(c)) != ALL) return;
-  /* The block was full, and had no owner. Only this thread has seen that, so it puts the block on
-     the list. */
+  /* The block was full, and had no owner. Only this thread has seen that, so it must put the block
+     on the list. */
   atomic_fetch_or(&block->allocated, OWNED);
   pthread_mutex_lock(&mutex);
   block->next_room = with_room;

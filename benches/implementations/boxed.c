@@ -1,5 +1,5 @@
-/* A malloc'ed word that holds a boxroot. Global roots need such a word; boxroots need it only if a
-   program asks for one. */
+/* A malloc'ed word that holds a boxroot. Global roots need such a word. Boxroots need it only if
+   the program does. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Our library, many roots in one call. Single operations are the same as in boxroot.c. */
+/* Our library, with many roots in one call. Single operations are the same as in boxroot.c. */
 #define CAML_NAME_SPACE
 #include "../runtime/implementation.h"
 

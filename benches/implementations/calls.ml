@@ -1,4 +1,4 @@
-(* No root at all, through calls of C that do nothing: what any cell costs that C makes, reads and deletes. *)
+(* No root at all, through C calls that do nothing: the cost of calling C to make, read and delete a cell. *)
 
 type 'a t
 let setup = ignore

@@ -1,5 +1,5 @@
-/* dll_boxroot: roots in two circular doubly linked lists, the young and the old. A minor collection
-   scans the young list, and moves its nodes to the old one. For a single domain. */
+/* dll_boxroot: roots in two circular doubly linked lists, a young one and an old one. A minor
+   collection scans the young list, and moves its nodes to the old one. For a single domain. */
 #include "../runtime/hook.h"
 
 #include <stdlib.h>

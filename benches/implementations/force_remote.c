@@ -1,4 +1,4 @@
-/* Our library, with every delete done as if it came from a thread without a lock. */
+/* Our library, with every delete made as from a thread without a lock. */
 #define CAML_NAME_SPACE
 #include "../runtime/implementation.h"
 

@@ -1,8 +1,8 @@
-/* rem_boxroot: a root that is created or changed on a value of the minor heap is added to OCaml's
-   remembered set, which a minor collection scans in any case; the hook scans for major
-   collections only. Free slots hold links that look like integers, so an entry of the remembered
-   set whose root was deleted does no harm. For the same reason memory is never given back: such an
-   entry must not point to unmapped memory. For a single domain. */
+/* rem_boxroot: a root that is created with, or changed to, a value of the minor heap is added to
+   OCaml's remembered set, which minor collections scan anyway; the hook scans only for major
+   collections. Free slots hold links that look like integers, so an entry of the remembered set is
+   harmless after its root was deleted. Memory is never given back, because such an entry must not
+   point to unmapped memory. For a single domain. */
 #include "../runtime/hook.h"
 
 #include <stdlib.h>

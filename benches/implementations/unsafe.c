@@ -1,5 +1,5 @@
-/* Our library through boxroot_domain, which is looked up once: right only while one domain uses
-   roots. */
+/* Our library through boxroot_domain, which is looked up only once. Correct only while a single
+   domain uses roots. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 

@@ -1,15 +1,15 @@
-(* A cache that lives long: SIZE roots. Each step reads a random one and replaces a random one, until CYCLES major cycles have
+(* A long-lived cache of SIZE roots. Each step reads a random root and replaces a random root, until CYCLES major cycles have
    ended. A step also allocates a buffer, which lives for a while: these allocations make the collector work. Measures pauses
    over time. *)
 
 open Measure
 open Many_roots
 
-(* How many spans of time are printed. *)
+(* The number of time spans that are printed. *)
 let spans = 100
 
-(* Runs the stretches of [cycles] major cycles. Returns, for each hundredth of a second or more, when it ended and how
-   long its longest stretch took; and how long all took. *)
+(* Runs the stretches of [cycles] major cycles. For each span of a hundredth of a second or more, returns its end and
+   the time of its longest stretch. Also returns the total time. *)
 let measure step ~cycles =
   let start = clock () and all = ref [] and longest = ref 0. in
   let span_start = ref start and last = ref start in

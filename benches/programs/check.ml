@@ -1,5 +1,5 @@
-(* What every implementation of a cell must do: keep values of all kinds through all kinds of
-   collections, give up those that are deleted, and hold many. *)
+(* Checks every implementation of a cell: it must keep values of all kinds through all kinds of
+   collections, give up deleted ones, and hold many. *)
 
 module Make (Cell : Cell.S) = struct
   let size = 3000
@@ -13,7 +13,7 @@ module Make (Cell : Cell.S) = struct
 
   let collections = [| Gc.minor; Gc.minor; Gc.major; Gc.full_major; Gc.compact |]
 
-  (* Random operations, compared with the values that are expected. *)
+  (* Random operations, compared with the expected values. *)
   let random_operations () =
     let expected = Array.init size Fun.id in
     let cells = Array.init size (fun i -> Cell.create (value i)) in

@@ -1,4 +1,4 @@
-(* Deletes old roots when all is marked and the cycle has not ended. *)
+(* Deletes old roots when everything is marked but the cycle has not ended. *)
 
 open Loops
 

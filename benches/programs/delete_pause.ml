@@ -1,4 +1,4 @@
-(* Deletes very many roots when a cycle has just begun, and has still to mark them; then runs two cycles. *)
+(* Deletes very many roots when a cycle has just begun and still has to mark them; then runs two cycles. *)
 
 open Measure
 open Many_roots

@@ -1,4 +1,4 @@
-(* delete_old, in random order of addresses. *)
+(* Like delete_old, but in random order of addresses. *)
 
 open Loops
 

@@ -1,5 +1,5 @@
 (* The fixpoint of a function on floats, computed outside OCaml by recursion (local_roots.c, or
-   benches/runtime/cell.h): what rooting costs along a chain of n calls. *)
+   benches/runtime/cell.h): the cost of rooting along a chain of n calls. *)
 
 (* SIZE calls of f in all, in chains of N. *)
 let run fixpoint () =

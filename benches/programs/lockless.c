@@ -1,5 +1,5 @@
 /* Threads that never hold OCaml's lock, and delete cells that OCaml creates. Cells are passed in
-   batches, which are used again: there is a stack of full batches, and one of free batches. */
+   batches, which are reused: there is a stack of full batches, and a stack of free ones. */
 #define CAML_NAME_SPACE
 #include <pthread.h>
 #include <stdbool.h>
@@ -63,7 +63,7 @@ value bench_start_threads(value n, value batch_size) {
   return Val_unit;
 }
 
-/* Creates a cell for each value of the array, and leaves them to the threads. */
+/* Creates a cell for each value of the array, and leaves the cells to the threads. */
 value bench_send(value values) {
   CAMLparam1(values);
   pthread_mutex_lock(&mutex);

@@ -1,5 +1,5 @@
-(* delete_old_marking, timed with the work around it: sweeping, the start of the cycle that marks the roots,
-   and the marking that is left after the deletes. *)
+(* Like delete_old_marking, but timed with the work around it: sweeping, the start of the cycle that marks
+   the roots, and the marking that is left after the deletes. *)
 
 open Loops
 

@@ -8,7 +8,7 @@ let run () =
   finish_marking ();
   let seconds = ref 0. in
   for i = 1 to n do
-    ignore (Sys.opaque_identity (ref i)); (* OCaml 4 skips a collection of nothing *)
+    ignore (Sys.opaque_identity (ref i)); (* OCaml 4 skips empty collections *)
     Gc.minor ();
     seconds := !seconds +. Measure.time (fun () -> modify values.(0) 1)
   done;

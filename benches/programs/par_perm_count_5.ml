@@ -1,4 +1,4 @@
-(* perm_count on DOMS domains at once. Each domain counts alone, and uses only its own roots. *)
+(* Runs perm_count on DOMS domains at once. Each domain counts alone, with its own roots. *)
 
 let run (module C : Cell.S) =
   let n = Parameters.int "N" 10 in

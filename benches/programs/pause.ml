@@ -3,9 +3,9 @@
 open Measure
 open Many_roots
 
-(* What a program would notice of a slice or of the start of a cycle: the longest of many short stretches of work that
-   allocates, for each major cycle; the mean of these. In a single cycle, its slices and the minor collections meet by
-   chance: a few roots more or fewer change the longest stretch. *)
+(* The effect of slices and of the start of a cycle on a program: in each major cycle, the longest of many short
+   stretches of work that allocates; and the mean of these. In a single cycle, slices and minor collections coincide
+   by chance, so a few roots more or fewer change the longest stretch. *)
 let longest_stretch cycles =
   let kept = Array.make 100_000 (ref 0) in
   let next = ref 0 in

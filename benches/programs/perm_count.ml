@@ -25,7 +25,7 @@ end
 
 let rec factorial n = if n <= 1 then 1 else n * factorial (n - 1)
 
-(* How many cells [insert] and [perm] create. *)
+(* The number of cells that [insert] and [perm] create. *)
 let rec insert_creates n = if n = 0 then 1 else 1 + insert_creates (n - 1) + n
 let rec creates n = if n = 0 then 1 else creates (n - 1) + (factorial (n - 1) * insert_creates (n - 1))
 

@@ -1,5 +1,5 @@
-(* Half of the domains create cells, and the other half reads and deletes them; they meet in one
-   queue, of batches. With DOMS=1 one domain does both, a batch at a time. *)
+(* Half of the domains create cells. The other half read and delete them. One queue passes the cells
+   on, in batches. With DOMS=1 one domain does both, a batch at a time. *)
 
 (* A bounded queue for any number of producers and consumers. *)
 module Bounded_queue = struct

@@ -1,9 +1,9 @@
 (* The shape of a server: SIZE short tasks on a ring of WORKERS, which are domains (threads on OCaml 4). A worker begins a task
-   with some roots on fresh values, and passes it on to the next worker. That one reads them, replaces a session in its table by
-   the first (sessions live long), makes a root for the answer, and passes the task back. The first worker reads and drops the
-   rest. *)
+   with some roots on fresh values, and passes it to the next worker. The next worker reads the roots, replaces a session in its
+   table by the first root (sessions live long), makes a root for the answer, and passes the task back. The first worker then
+   reads and drops the remaining roots. *)
 
-(* Messages from other workers, in the order in which they came. *)
+(* Messages from other workers, in order of arrival. *)
 module Inbox = struct
   type 'a t = { mutex : Mutex.t; not_empty : Condition.t; items : 'a Queue.t }
 
@@ -24,7 +24,7 @@ module Inbox = struct
     Mutex.unlock inbox.mutex
 end
 
-(* The number of tasks that a worker has begun and not ended, at most. *)
+(* The largest number of tasks that a worker has begun but not ended. *)
 let in_flight = 32
 
 let roots_per_task = 8
@@ -40,7 +40,8 @@ module Make (Cell : Cell.S) = struct
     let { task; name; body } = Cell.get cell in
     assert (task = id && String.length name > 0 && body.(3) = id)
 
-  (* What worker [self] does with its own [share] tasks. Returns how long each of these took. *)
+  (* Runs the work of worker [self], with its own [share] tasks. Returns the time of each of these
+     tasks. *)
   let work inboxes self ~share ~sessions () =
     let workers = Array.length inboxes in
     let send_all message = Array.iter (fun inbox -> Inbox.push inbox message) inboxes in

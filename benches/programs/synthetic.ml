@@ -1,5 +1,5 @@
-(* Roots and values are created and dropped with fixed probabilities. How many are created depends on what
-   else is in the minor heap. *)
+(* Roots and values are created and dropped with fixed probabilities. The number created depends on the
+   other content of the minor heap. *)
 
 open Parameters
 

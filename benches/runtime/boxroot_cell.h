@@ -1,5 +1,5 @@
 /* Code that the implementations with boxroot.h share. To be included before cell.h. A cell is a
-   boxroot: in our library and in the registry crate's, that is the address of its word. */
+   boxroot. In our library and in the registry crate's, a boxroot is the address of its word. */
 #include <stdlib.h>
 
 #include <boxroot.h>

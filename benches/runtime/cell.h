@@ -1,4 +1,4 @@
-/* Generates everything that is measured of one implementation. Included after
+/* Generates all measured code of one implementation. Included after
      #define CELL(name) prefix_##name
      #define CELL_NAME "prefix"
      static void CELL(prepare)(void);
@@ -6,8 +6,8 @@
      static void CELL(delete_cell)(cell c);
      static cell CELL(modify_cell)(cell c, value v);    returns the cell, which may have moved
    An implementation that has its own create_loop and delete_loop defines
-   CELL_HAS_CREATE_AND_DELETE_LOOPS. One whose cell is not the word that holds the value defines
-   CELL_REFERENCE(c), the address of that word. */
+   CELL_HAS_CREATE_AND_DELETE_LOOPS. If a cell is not the word that holds the value, the
+   implementation defines CELL_REFERENCE(c), the address of that word. */
 
 #include <caml/callback.h>
 

@@ -12,6 +12,6 @@ module type S = sig
   val create : 'a -> 'a t
   val get : 'a t -> 'a
   val delete : 'a t -> unit
-  (* Changes the value of the cell at an index of the array. The cell may move, and is written back there. *)
+  (* Changes the value of the cell at an index of the array. The cell may move, and is stored there again. *)
   val modify : 'a t array -> int -> 'a -> unit
 end

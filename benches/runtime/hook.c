@@ -8,7 +8,7 @@
 
 static void (*scan_cells)(struct scan const *);
 
-/* The hook that was there before, of OCaml's own threads for instance, is called too. */
+/* Also calls the previous hook, that of OCaml's own threads for instance. */
 
 #if OCAML_VERSION >= 50000
 static scan_roots_hook previous;

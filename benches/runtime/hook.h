@@ -1,5 +1,5 @@
 /* One hook for root scans, with the same interface on OCaml 4 and 5. On OCaml 5 the runtime calls
-   it on all domains at the same time; only domain 0 scans, which runs as long as the program. */
+   it on all domains at the same time. Only domain 0 scans, because it never ends. */
 #ifndef BENCH_HOOK_H
 #define BENCH_HOOK_H
 
@@ -26,7 +26,7 @@ static inline void scan_word(struct scan const *scan, value *word) {
 #endif
 }
 
-/* From now on, root scans call this function. Once in a program. */
+/* Makes root scans call this function from now on. To be called only once in a program. */
 void scan_with(void (*function)(struct scan const *));
 
 #endif

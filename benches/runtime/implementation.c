@@ -7,7 +7,7 @@
 
 struct implementation const *implementation;
 
-/* From now on, measures this implementation, which exists (benches/runtime/program.ml). */
+/* Selects the implementation to measure. program.ml selects only those that exist. */
 value bench_select(value name) {
   for (struct implementation const *const *i = implementations; *i != NULL; i++)
     if (strcmp((*i)->name, String_val(name)) == 0) implementation = *i;

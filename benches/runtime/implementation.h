@@ -1,12 +1,12 @@
-/* What the measuring code knows of an implementation whose cells lie outside the OCaml heap. The
-   functions are loops, not single operations, so that operations are inlined. */
+/* The interface between the measuring code and an implementation whose cells lie outside the OCaml
+   heap. The functions are loops, not single operations, so that operations are inlined. */
 #ifndef BENCH_IMPLEMENTATION_H
 #define BENCH_IMPLEMENTATION_H
 
 #include <caml/mlvalues.h>
 
-/* The address of the word that holds the value, or, with CELL_REFERENCE of cell.h, of one that
-   leads to it. */
+/* The address of the word that holds the value; or with CELL_REFERENCE of cell.h, the address of a
+   word that leads to it. */
 typedef value *cell;
 
 struct implementation {
@@ -22,15 +22,15 @@ struct implementation {
 /* All implementations in this executable, then NULL. benches/executables/build.rs generates it. */
 extern struct implementation const *const implementations[];
 
-/* The one that is measured. */
+/* The implementation that is measured. */
 extern struct implementation const *implementation;
 
 /* Cells are passed to OCaml with the low bit set: they look like integers. */
 static inline value cell_to_ocaml(cell c) { return (value)c | 1; }
 static inline cell cell_of_ocaml(value v) { return (cell)(v & ~(value)1); }
 
-/* For local_roots: whether two floats, which the caller has rooted, are equal. Not inlined: it
-   stands for a longer function. */
+/* For local_roots: whether two floats, which the caller has rooted, are equal. Not inlined, because
+   it stands for a longer function. */
 int compare_references(value const *x, value const *y);
 
 #endif

@@ -14,7 +14,7 @@
 static cell *cells;
 static intptr_t count;
 
-/* Memory for so many handles, resident from now on. */
+/* Allocates memory for this many handles, resident from now on. */
 value bench_reserve(value n) {
   count = Long_val(n);
   cells = malloc((size_t)count * sizeof *cells);
@@ -74,8 +74,8 @@ value bench_shuffle(value unit) {
   return unit;
 }
 
-/* Finishes marking, and does not go on to the next cycle. On OCaml 4, nothing is being marked after
-   a full major collection. */
+/* Finishes marking without starting the next cycle. On OCaml 4, nothing is being marked after a
+   full major collection. */
 value bench_finish_marking(value unit) {
 #if OCAML_VERSION >= 50000
   caml_finish_marking();

@@ -1,5 +1,5 @@
-(* Single operations of the implementation that is selected, in loops that are compiled with its fast
-   paths inlined: in C (cell.h) or Rust (benches/executables/rust.rs). *)
+(* Single operations of the selected implementation, in loops that are compiled with its fast paths
+   inlined: in C (cell.h) or Rust (benches/executables/rust.rs). *)
 
 external reserve : int -> unit = "bench_reserve"
 external pairs : int -> unit = "bench_pairs" [@@noalloc]
@@ -14,12 +14,12 @@ external finish_marking : unit -> unit = "bench_finish_marking"
 let batch = 1000
 let size = Parameters.int "SIZE"
 
-(* Prints what each of [operations] operations took. *)
+(* Prints the time of each of [operations] operations. *)
 let print_seconds operations seconds =
   Measure.print "seconds" seconds;
   Measure.print "ns_per_operation" (1e9 *. seconds /. float operations)
 
-(* Times f, which does so many operations. *)
+(* Times f, which makes this many operations. *)
 let print operations f = print_seconds operations (Measure.time f)
 
 let young_roots n = reserve n; create (Array.init n Fun.id)

@@ -1,5 +1,5 @@
-(* Runs the program BENCH on the implementation IMPL, and prints what it measured as lines
-   "name value". BENCH=list tells which there are. *)
+(* Runs the program BENCH on the implementation IMPL, and prints its figures as lines "name value".
+   BENCH=list lists all programs and implementations. *)
 
 (* For benches/harness. *)
 let list () =

@@ -21,8 +21,8 @@ let major_collections () = (Gc.quick_stat ()).major_collections
 let print_ten_majors () =
   Measure.print "ten_majors" (Measure.time (fun () -> for _ = 1 to 10 do Gc.major () done))
 
-(* Calls [step] again and again, until so many major cycles have ended. [note] gets the time after each stretch
-   of 100 calls, and how long the stretch took. *)
+(* Calls [step] again and again, until [cycles] major cycles have ended. After each stretch of 100 calls, calls
+   [note] with the current time, and how long the stretch took. *)
 let stretches step ~cycles note =
   let last = major_collections () + cycles and before = ref (Measure.clock ()) in
   while major_collections () < last do
@@ -33,12 +33,12 @@ let stretches step ~cycles note =
   done
 
 (* To be called before [cycles] major cycles are measured. A heap of almost only live values grows in each cycle, by less each
-   time, to the size at which the collector keeps it. A sixth of the cycles are enough for that. No collection is forced. Before
-   OCaml 5.5 a forced one counts as work done ahead, so that the next cycle is idle until as much was allocated, and leaves far
-   more garbage than any other cycle. *)
+   time, to the size at which the collector keeps it. A sixth of the cycles is enough for that. No collection is forced. Before
+   OCaml 5.5 a forced collection counts as work done in advance: the next cycle idles until that many words were allocated, and
+   leaves far more garbage than any other cycle. *)
 let warm_up step ~cycles = stretches step ~cycles:((cycles + 5) / 6) (fun _ _ -> ())
 
-(* A function that prints the longest scan of the roots in a major cycle from now on. *)
+(* Returns a function that prints the longest scan of the roots in a major cycle from now on. *)
 let watch () =
   let has_hook = watch_hook () in
   fun () -> if has_hook then Measure.print "longest_major_hook" (longest_major_hook ())
@@ -46,7 +46,7 @@ let watch () =
 module Make (Cell : Cell.S) = struct
   let room n : int ref Cell.t array = Array.make n (Obj.magic 0)
 
-  (* n roots on n blocks of the major heap, in random order of memory. *)
+  (* n roots on n blocks of the major heap, in random order of addresses. *)
   let random n =
     let cells = room n in
     let values = Array.init n (fun i -> ref i) in
@@ -54,7 +54,7 @@ module Make (Cell : Cell.S) = struct
     Array.iteri (fun i j -> cells.(i) <- Cell.create values.(j)) (shuffled n);
     cells
 
-  (* The same, and [watch ()]. A cycle has just begun. *)
+  (* The same, with the result of [watch ()]. A cycle has just begun. *)
   let watched n =
     let cells = random n in
     Gc.full_major ();

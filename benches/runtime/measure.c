@@ -1,4 +1,4 @@
-/* Clocks, memory, and a root scanning hook around the one that is measured. */
+/* Clocks, memory, and a root scanning hook that wraps the measured one. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <stdio.h>
@@ -29,7 +29,7 @@ value bench_clock(value unit) {
   return caml_copy_double(now());
 }
 
-/* Without the pages of files: the system reads sixteen of the executable when one is touched. */
+/* Does not count pages of files: if one of the executable is touched, the system reads sixteen. */
 value bench_resident(value unit) {
   (void)unit;
   long total = 0, resident = 0, of_files = 0;
@@ -89,13 +89,13 @@ static void timed(scanning_action action) {
 }
 #endif
 
-/* Remembers the hook before any implementation is set up: NULL, or that of OCaml's own threads. */
+/* Remembers the hook from before any implementation is set up: NULL, or that of OCaml's threads. */
 value bench_note_hook(value unit) {
   initial = caml_scan_roots_hook;
   return unit;
 }
 
-/* From now on, times the root scans of major cycles, if the implementation has a hook for them.
+/* Times the root scans of major cycles from now on, if the implementation has a hook for them.
    Returns whether it has one. To be called after the first create. */
 value bench_watch_hook(value unit) {
   (void)unit;

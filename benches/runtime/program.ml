@@ -1,14 +1,14 @@
 (* The programs register themselves here, and main.ml runs one. *)
 
-(* What the harness has to know about a program. *)
+(* The facts that the harness needs about a program. *)
 type fact =
-  | Deterministic (* two runs on the same implementation give equal counts, independent of time *)
-  | Creates_vary (* how many cells it creates depends on the implementation *)
-  | About of string (* the time that it is about, if that is not "seconds" *)
+  | Deterministic (* two runs on the same implementation give equal counts, whatever their times *)
+  | Creates_vary (* the number of cells that it creates depends on the implementation *)
+  | About of string (* its main time, if that is not "seconds" *)
   | Untimed (* it is not about time *)
-  | Short of int (* SIZE for runs that are repeated many times; its default is for single ones *)
+  | Short of int (* SIZE for runs that are repeated many times; the default is for single runs *)
 
-(* A program, and what it runs for each implementation it supports. *)
+(* A program, and its function for each implementation that it supports. *)
 type t = { name : string; facts : fact list; runs : (string * (unit -> unit)) list }
 
 let registered = ref []
@@ -38,7 +38,7 @@ let on_selected ?facts implementations name run =
 (* The same, on every implementation that has loops over single operations. *)
 let on_loops ?facts name run = on_selected ?facts Implementations.loops name run
 
-(* The same, on those of them whose delete needs no lock. *)
+(* The same, on every implementation with loops whose delete needs no lock. *)
 let on_lockless ?facts name run = on_selected ?facts Implementations.without_lock name run
 
 (* Sets the cell of this name up, if there is one. *)

@@ -1,4 +1,4 @@
-(* Workers on OCaml 4: threads, of which one runs at a time. *)
+(* Workers on OCaml 4: threads, only one of which runs at a time. *)
 
 type 'a t = Thread.t * 'a option ref
 

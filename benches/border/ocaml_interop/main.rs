@@ -1,5 +1,5 @@
-//! The measures with the crate `ocaml-interop`, as its guides teach. It has no errors that OCaml
-//! sees as exceptions.
+//! The measures with the crate `ocaml-interop`, used as its guides teach. It has no errors that
+//! become OCaml exceptions.
 
 #[path = "../common.rs"]
 mod common;
@@ -150,7 +150,7 @@ fn exception(cr: &mut OCamlRuntime, n: usize) {
 
 // ---- conversions ----
 
-/// Converts to OCaml, and looks at the first word.
+/// Converts to OCaml, and checks the first word.
 fn to<T: 'static, R>(cr: &mut OCamlRuntime, n: usize, value: R, right: impl Fn(isize) -> bool)
 where
     R: ToOCaml<T> + FromOCaml<T> + PartialEq + Debug,
@@ -163,7 +163,7 @@ where
     }
 }
 
-/// Converts from OCaml, and looks at a part.
+/// Converts from OCaml, and checks a part.
 fn from<T: 'static, R>(
     cr: &mut OCamlRuntime,
     n: usize,
@@ -205,7 +205,7 @@ fn string_1M_from(cr: &mut OCamlRuntime, n: usize) {
     }
 }
 
-// ---- what OCaml calls ----
+// ---- functions that OCaml calls ----
 
 #[ocaml_interop::export]
 fn border_export_int(cr: &mut OCamlRuntime, number: OCaml<OCamlInt>) -> OCaml<OCamlInt> {

@@ -1,4 +1,4 @@
-//! The measures with the crate `ocaml`, as its book teaches.
+//! The measures with the crate `ocaml`, used as its book teaches.
 
 #[path = "../common.rs"]
 mod common;
@@ -49,7 +49,7 @@ mod border {
     }
 }
 
-/// Calls a function of OCaml that raises nothing.
+/// Calls an OCaml function that never raises.
 macro_rules! call {
     ($name:ident($gc:expr $(, $argument:expr)*)) => {
         // SAFETY: the lock is held, as `$gc` says, and the declared types are those of OCaml.
@@ -95,7 +95,7 @@ fn enter(measure: impl FnOnce(&Runtime)) {
     std::mem::forget(gc); // no shutdown, as in the other programs
 }
 
-/// The thread has the lock, and the crate has functions to give it up for a while.
+/// The thread holds the lock, and the crate has functions to release it for a while.
 fn attach(_: &Runtime, n: usize) {
     for _ in 0..n {
         enter_blocking_section();
@@ -148,7 +148,7 @@ fn exception(gc: &Runtime, n: usize) {
 
 // ---- conversions ----
 
-/// Converts to OCaml, and looks at the first word.
+/// Converts to OCaml, and checks the first word.
 fn to(gc: &Runtime, n: usize, make: impl Fn(&Runtime) -> Value, right: impl Fn(isize) -> bool) {
     for _ in 0..n {
         let root = make(gc);
@@ -157,7 +157,7 @@ fn to(gc: &Runtime, n: usize, make: impl Fn(&Runtime) -> Value, right: impl Fn(i
     }
 }
 
-/// Converts from OCaml, and looks at a part.
+/// Converts from OCaml, and checks a part.
 fn from<R>(
     n: usize,
     root: Value,
@@ -189,7 +189,7 @@ fn list_to(gc: &Runtime, n: usize) {
     to(gc, n, |gc| make_list(gc, &ints), |head| head == tagged(0));
 }
 
-// `Vec` is also converted, but takes longer.
+// `Vec` can also be converted, but takes longer.
 fn floats_to(gc: &Runtime, n: usize) {
     let floats = floats();
     let make = |_: &Runtime| {
@@ -207,7 +207,7 @@ fn floats_to(gc: &Runtime, n: usize) {
 
 fn floats_from(gc: &Runtime, n: usize) {
     let copy = |array: Value| {
-        // SAFETY: an array of floats, which is as long as it says.
+        // SAFETY: an array of floats, of the length that it states.
         unsafe { (0..array.array_length()).map(|i| array.double_field(i)).collect() }
     };
     from(n, call!(floats(gc)), copy, floats(), |floats: &Vec<f64>| floats.len() == MANY);
@@ -256,7 +256,7 @@ fn bytes_1M_from(gc: &Runtime, n: usize) {
     from(n, call!(mebibyte_of_bytes(gc)), copy, mebibyte().into_bytes(), right);
 }
 
-// ---- what OCaml calls ----
+// ---- functions that OCaml calls ----
 
 /// The book's faster `native_func` does not work in this version.
 #[ocaml::func]
@@ -279,7 +279,7 @@ pub fn border_export_error(_number: Int) -> Result<Int, Error> {
     Err(CamlError::Failure(REFUSED).into())
 }
 
-/// Not measured, but `border.ml` declares it: in this version, the second panic ends the process.
+/// Not measured, but `border.ml` declares it: in this version, the second panic aborts.
 #[ocaml::func]
 pub fn border_export_panic(_number: Int) -> Int {
     common::refuse() as Int

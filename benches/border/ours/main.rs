@@ -1,4 +1,4 @@
-//! The measures with this project's crate, on bindings of `border.ml`.
+//! The measures with this project's crate, with bindings to `border.ml`.
 
 #[path = "../common.rs"]
 mod common;
@@ -90,7 +90,7 @@ fn weak_upgrade(lock: &mut DomainLock, n: usize) -> Answer<()> {
 
 // ---- buffers ----
 
-/// A mebibyte, which comes back when OCaml has collected its bigarray.
+/// A mebibyte, which Rust gets back when OCaml has collected its bigarray.
 struct Buffer(Vec<u8>);
 
 static BUFFERS: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
@@ -168,7 +168,7 @@ fn exception(lock: &mut DomainLock, n: usize) -> Answer<()> {
 
 // ---- conversions ----
 
-/// Converts to OCaml, and looks at the first word.
+/// Converts to OCaml, and checks the first word.
 fn to<T, R>(lock: &mut DomainLock, n: usize, value: R, right: impl Fn(isize) -> bool) -> Answer<()>
 where
     R: ToOCaml<T> + FromOCaml<T> + PartialEq + Debug,
@@ -183,7 +183,7 @@ where
     Ok(())
 }
 
-/// Converts from OCaml, and looks at a part.
+/// Converts from OCaml, and checks a part.
 fn from<T, R>(
     lock: &mut DomainLock,
     n: usize,
@@ -221,7 +221,7 @@ fn variant_from(lock: &mut DomainLock, n: usize) -> Answer<()> {
     Ok(())
 }
 
-// ---- what OCaml calls ----
+// ---- functions that OCaml calls ----
 
 /// The functions that `border.ml` declares as `external`.
 struct Host;

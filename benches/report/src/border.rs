@@ -1,4 +1,4 @@
-//! Calls and conversions, which `.ci/border.py` measures with this crate and with others.
+//! Calls and conversions: `.ci/border.py` measures them with this crate and with others.
 
 use crate::harness::Result;
 use crate::machine::Machine;
@@ -7,11 +7,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-/// The name that `ONLY` has for it.
+/// Its name in `ONLY`.
 pub const NAME: &str = "border";
 pub const TITLE: &str = "Calls and conversions";
 
-/// What the names in the table mean.
+/// The meanings of the names in the table.
 pub const LEGEND: &str = "\
 `to` and `from` are conversions to OCaml and from it; `export` is a Rust function that OCaml calls in\n\
 a loop. Lists, arrays and `records_1000` have a thousand elements; `1M` is a mebibyte. An empty cell\n\

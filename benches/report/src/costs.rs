@@ -1,4 +1,4 @@
-//! `costs.md`, a page of the guide: those figures of a report on OCaml 5 that users ask for.
+//! `costs.md`, a page of the guide: the figures of a report on OCaml 5 that users ask for.
 
 use crate::border;
 use crate::data::Report;

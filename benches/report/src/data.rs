@@ -14,11 +14,11 @@ pub struct Report {
     pub border: Option<Border>,
 }
 
-/// What was measured of a part.
+/// The measurements of a part.
 #[derive(Serialize, Deserialize)]
 pub struct Measured {
     pub machine: Machine,
-    /// How long it took, if the report that measured it said so.
+    /// The time that it took, if the report has this time.
     pub seconds: Option<f64>,
     pub series: Vec<Series>,
 }
@@ -39,8 +39,8 @@ impl Report {
         Report { parts: BTreeMap::new(), border: None }
     }
 
-    /// One series, or row of a table, on each line, so that differences between versions of the
-    /// file can be read.
+    /// One series, or row of a table, on each line, so that diffs between versions of the file are
+    /// readable.
     pub fn to_json(&self) -> Result<String> {
         let mut parts = Vec::new();
         for (name, Measured { machine, seconds, series }) in &self.parts {
@@ -72,10 +72,10 @@ impl Report {
         self.parts.get(part).map_or(&[], |measured| &measured.series)
     }
 
-    /// Counts that differ between two runs of a deterministic program; and numbers of creates and
-    /// of pools that differ between two runs of any program. An exception is the registry crate on
-    /// OCaml 4 in a program whose creates depend on the implementation: there, the counts also
-    /// depend on where the system places memory, which is random.
+    /// Counts that differ between two runs of a deterministic program, and numbers of creates and
+    /// of pools that differ between two runs of any program. The registry crate on OCaml 4 is an
+    /// exception in programs whose creates depend on the implementation: its counts also depend on
+    /// the addresses of memory, which are random.
     pub fn varying_counts(&self, suite: &Suite) -> Vec<String> {
         let mut varying = Vec::new();
         let is_ocaml4 = suite.ocaml_version.starts_with("4.");
@@ -125,7 +125,7 @@ impl Series {
         runs.iter().filter_map(|run| run.get(figure).copied()).collect()
     }
 
-    /// What stands for a figure in a part, if there are runs that have it.
+    /// The number that represents a figure in a part, if there are runs that have the figure.
     pub fn figure(&self, part: &Part, figure: &str) -> Option<f64> {
         part.figure(&self.all(figure))
     }

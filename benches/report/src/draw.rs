@@ -1,5 +1,5 @@
-//! Draws curves and dots, with the label of each series beside it. Texts and lines have a contrast
-//! of 4.5 or more.
+//! Draws curves and dots, with a label beside each series. Texts and lines have a contrast of 4.5
+//! or more.
 
 use crate::harness::Result;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ const PALE: &str = "#555";
 const GRID: &str = "#ddd";
 const WIDTH: f64 = 760.;
 
-/// A figure, and the smallest and the largest of its runs, which are drawn as a thin line through
+/// A figure, and the smallest and the largest of its runs. These are drawn as a thin line through
 /// it.
 #[derive(Clone, Copy)]
 pub struct Point {
@@ -19,20 +19,20 @@ pub struct Point {
     pub spread: (f64, f64),
 }
 
-/// What a plot shows of one implementation.
+/// The line of one implementation in a plot.
 pub struct Line {
     pub label: &'static str,
     pub colour: &'static str,
     pub points: Vec<Point>,
 }
 
-/// A question, and what the figures are.
+/// A question, and the kind of the figures.
 pub struct Title<'a> {
     pub question: &'a str,
     pub figures: &'a str,
 }
 
-/// A logarithmic axis, from a figure and a place to another figure and place.
+/// A logarithmic axis, from one pair of a figure and a position to another.
 struct Axis {
     from: (f64, f64),
     to: (f64, f64),

@@ -1,4 +1,4 @@
-//! Where and when a report was measured.
+//! The machine and the time of a report.
 
 use crate::harness::Result;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use std::process::Command;
 #[derive(Clone, Serialize, Deserialize)]
 pub struct Machine {
     pub date: String,
-    /// Of this repository.
+    /// The commit of this repository.
     pub commit: Option<String>,
     pub cpu: String,
     pub cores: usize,
@@ -27,7 +27,7 @@ impl Machine {
         };
         let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
         let system = after(&release, "PRETTY_NAME").unwrap_or_default();
-        // Processors of one name may differ in these.
+        // Processors of the same name may differ in these.
         let mut cpu = vec![after(&cpuinfo, "model name").unwrap_or("unknown CPU".to_string())];
         for key in ["cpu family", "model\t"] {
             cpu.extend(after(&cpuinfo, key).map(|number| format!("{} {number}", key.trim())));

@@ -8,7 +8,7 @@
 //! QUICK=1 make report OCAML=5.3.0               # small sizes; into target/report-quick/
 //! ```
 //!
-//! A report goes over all parts four times, with four layouts of the executables. In a part
+//! A report measures all parts four times, with four layouts of the executables. Within a part,
 //! implementations alternate: each is measured once, then each a second time, and so on.
 
 #[path = "../../harness/mod.rs"]
@@ -86,7 +86,7 @@ fn report() -> Result<()> {
     }
 }
 
-/// The names of the parts that `ONLY` has, or of all parts if it is empty. For `pages`, none.
+/// The names of the parts in `ONLY`, or of all parts if it is empty. For `pages`, none.
 fn only(parts: &[Part]) -> Result<Vec<String>> {
     let names = parts.iter().map(|part| part.name.as_str()).chain([border::NAME]);
     let all: Vec<String> = names.map(String::from).collect();
@@ -102,7 +102,7 @@ fn only(parts: &[Part]) -> Result<Vec<String>> {
     }
 }
 
-/// Measures these parts, and replaces what the report has of them.
+/// Measures these parts, and replaces their data in the report.
 fn measure_into(report: &mut Report, suites: &[Suite], parts: &[&Part]) -> Result<()> {
     if parts.is_empty() {
         return Ok(());

@@ -6,7 +6,7 @@ use crate::parts::{of_pass, Part, Point, PASSES};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::{Duration, Instant};
 
-/// Runs that take longer than this are not repeated, unless they are compared.
+/// Runs that take longer than this are repeated only if they are compared.
 const SLOW: Duration = Duration::from_secs(4);
 
 /// A part and its figures.
@@ -24,7 +24,7 @@ struct Row<'a> {
 
 type IsSlow = bool;
 
-/// The series of each part, and how many seconds it took. `suites` are one for each pass.
+/// The series of each part, and the seconds that it took. `suites` has one suite for each pass.
 pub fn all(suites: &[Suite], parts: &[&Part]) -> Result<Vec<(Vec<Series>, f64)>> {
     let empty = |part| Table { part, rows: empty_rows(&suites[0], part), took: Duration::ZERO };
     let mut tables: Vec<Table> = parts.iter().copied().map(empty).collect();
@@ -50,7 +50,7 @@ fn empty_rows<'a>(suite: &Suite, part: &'a Part) -> Vec<Row<'a>> {
             settings: point.settings.clone(),
             runs: Vec::new(),
         };
-        // Those that the program runs on with this version of OCaml.
+        // The implementations that the program runs on with this version of OCaml.
         let mut implementations = suite.implementations(&point.program);
         implementations.retain(|name| part.implementations.iter().any(|i| i == name));
         Row {
@@ -61,8 +61,9 @@ fn empty_rows<'a>(suite: &Suite, part: &'a Part) -> Vec<Row<'a>> {
     part.points.iter().map(row).collect()
 }
 
-/// Adds the runs of one pass to each series. All passes together add as many runs as its point
-/// says. Of a point, each series has one, then each a second, and so on.
+/// Adds the runs of one pass to each series. All passes together add the number of runs of the
+/// series's point. The series of a point alternate: each gets one run, then each a second one, and
+/// so on.
 fn run(suite: &Suite, table: &mut Table, pass: usize) -> Result<()> {
     let part = table.part;
     let runs_of = |point: &Point| of_pass(point.runs, pass).len();

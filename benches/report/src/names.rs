@@ -3,7 +3,7 @@
 use crate::harness::list;
 use std::sync::OnceLock;
 
-/// The registry crate has its name and version; the others have their names of the list.
+/// The registry crate is shown with its name and version, the others with their names in the list.
 pub fn shown(name: &str) -> String {
     static PEERS: OnceLock<Vec<(String, String)>> = OnceLock::new();
     let peers = PEERS.get_or_init(|| {

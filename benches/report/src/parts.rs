@@ -1,4 +1,4 @@
-//! What is measured: `benches/report/parts.toml`.
+//! The parts of a report: `benches/report/parts.toml`.
 
 use crate::harness::statistics::median;
 use crate::harness::{list, Result, GRID, GRID_SETTING, LAYOUTS};
@@ -12,7 +12,7 @@ struct Parts {
     part: Vec<Part>,
 }
 
-/// Some tables.
+/// A part: some tables.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Part {
@@ -20,24 +20,24 @@ pub struct Part {
     pub title: String,
     /// The figures that the tables show.
     pub figures: Vec<String>,
-    /// Pairs of one of our implementations and another: the first table compares their figures,
+    /// Pairs of one of our implementations and another one. The first table compares their figures,
     /// except counts.
     #[serde(default)]
     pub compared: Vec<(String, String)>,
-    /// All run in the executable with the variants, so that its layout makes no difference between
-    /// them.
+    /// All implementations run in the executable with the variants, so that its layout makes no
+    /// difference between them.
     #[serde(default)]
     pub one_executable: bool,
     /// Every point is measured under every setting of the collector.
     #[serde(default)]
     pub over_the_grid: bool,
-    /// The fastest run counts, not the median. For loops of some milliseconds, or tenths of a
-    /// second, and for settings with few runs: other work of the machine only ever adds to their
+    /// The fastest run counts, not the median. For loops of some milliseconds or tenths of a
+    /// second, and for settings with few runs: other work on the machine can only increase their
     /// time, and often doubles it.
     #[serde(default)]
     pub fastest: bool,
     program: Vec<Programs>,
-    /// Those whose `parts` in `benches/implementations/list.toml` name this part.
+    /// The implementations whose `parts` in `benches/implementations/list.toml` name this part.
     #[serde(skip)]
     pub implementations: Vec<String>,
     #[serde(skip)]
@@ -89,17 +89,17 @@ enum Value {
 pub struct Point {
     pub program: String,
     pub settings: BTreeMap<String, String>,
-    /// How many runs each implementation has, in all passes together.
+    /// The number of runs of each implementation, in all passes together.
     pub runs: usize,
 }
 
-/// How often a report goes over all parts, each time with a share of the runs, and with executables
-/// of another layout. Machines that are shared are slower at one time than at another, and so are
-/// some programs more than others; and the layout alone makes one program faster and another
-/// slower. A ratio is the geometric mean of those of the passes, and its spread is theirs.
+/// The number of passes: how often a report measures all parts, each time with a share of the runs,
+/// and with executables of another layout. Shared machines are slower at some times, which affects
+/// some programs more than others. The layout alone makes one program faster and another slower. A
+/// ratio is the geometric mean of the ratios of the passes, and its spread is the spread of these.
 pub const PASSES: usize = LAYOUTS.len();
 
-/// Which of so many runs are those of a pass.
+/// The runs of a pass, if there are this many runs in all.
 pub fn of_pass(runs: usize, pass: usize) -> Range<usize> {
     runs * pass / PASSES..runs * (pass + 1) / PASSES
 }
@@ -108,8 +108,8 @@ pub fn named<'a>(parts: &'a [Part], name: &str) -> Option<&'a Part> {
     parts.iter().find(|part| part.name == name)
 }
 
-/// All parts, with their implementations and their points. A list that names a part that does not
-/// exist is an error.
+/// All parts, with their implementations and their points. Returns an error if the list of
+/// implementations names a part that does not exist.
 pub fn all(quick: bool) -> Result<Vec<Part>> {
     let Parts { part: mut parts } = toml::from_str(include_str!("../parts.toml"))?;
     for part in &mut parts {
@@ -173,7 +173,7 @@ impl Part {
         self.compared.iter().any(|(ours, other)| [ours, other].iter().any(|i| *i == implementation))
     }
 
-    /// What stands for these runs; None if there are none.
+    /// The number that represents these runs. Returns None if there are none.
     pub fn figure(&self, runs: &[f64]) -> Option<f64> {
         match self.fastest {
             true => runs.iter().copied().reduce(f64::min),

@@ -1,4 +1,4 @@
-//! The plots of a report. Each has one question, and the implementations that answer it.
+//! The plots of a report. Each answers one question, and shows the implementations for it.
 
 use crate::data::{Report, Series};
 use crate::draw::{curves, dots, Line, Point, Title};
@@ -16,7 +16,7 @@ const SHOWN: [(&str, &str, &str); 6] = [
     ("ocaml_ref", "no roots, OCaml only", "#7a5230"),
 ];
 
-/// The points of these implementations. One without points gets no line.
+/// The points of these implementations. An implementation without points gets no line.
 fn lines<P>(all: &[Series], chosen: &[&str], points: impl Fn(&Series) -> P) -> Vec<Line>
 where
     P: IntoIterator<Item = Point>,
@@ -29,7 +29,7 @@ where
     SHOWN.iter().filter_map(of).collect()
 }
 
-/// The plots of one version of OCaml; one without data is not drawn.
+/// Draws the plots of one version of OCaml, except plots without data.
 pub fn all(folder: &Path, version: &str, parts: &[Part], report: &Report) -> Result<()> {
     let file = |name: &str| folder.join(format!("{version}-{name}.svg"));
     let note = "less is better; thin lines: all runs";

@@ -1,4 +1,4 @@
-//! Ours against others: the figures of a report that are ratios.
+//! The figures of a report that are ratios of ours to others.
 
 use crate::data::{Measured, Series};
 use crate::harness::statistics::{geometric_mean, smallest_and_largest};
@@ -14,11 +14,11 @@ pub struct Comparison {
     pub ratio: Ratio,
 }
 
-/// The ratio of two figures of a part, each of a series of runs.
+/// The ratio of a part's figures in two series of runs.
 pub struct Ratio {
-    /// The geometric mean over the passes, and, over the grid, its settings.
+    /// The geometric mean over the passes; over the grid, also over its settings.
     pub mean: f64,
-    /// The smallest and the largest of a pass.
+    /// The smallest and the largest ratio of a pass.
     pub low: f64,
     pub high: f64,
 }
@@ -31,12 +31,12 @@ pub struct OverTheGrid {
     pub mean: f64,
     pub low: f64,
     pub high: f64,
-    /// The least and the most major collections in a run, of ours and of the other.
+    /// The least and the greatest number of major collections in a run, for ours and for the other.
     pub major_collections: [(f64, f64); 2],
 }
 
 impl Measured {
-    /// The ratios of ours to another, in all of the part's figures that are not counts.
+    /// The ratios of ours to others, in all of the part's figures that are not counts.
     pub fn compare(&self, part: &Part) -> Vec<Comparison> {
         let mut all = Vec::new();
         for (ours, other) in &part.compared {
@@ -93,8 +93,8 @@ impl Measured {
         all
     }
 
-    /// The points that both implementations have, each with the two series. For the grid, the
-    /// points of each setting.
+    /// The points that both implementations have, each with the two series. For the grid, returns
+    /// the points of each setting.
     fn pairs(&self, ours: &str, other: &str) -> Vec<(String, Vec<(&Series, &Series)>)> {
         let mut all: Vec<(String, Vec<_>)> = Vec::new();
         for a in self.series.iter().filter(|s| s.implementation == ours) {
@@ -110,7 +110,7 @@ impl Measured {
     }
 }
 
-/// The ratios of a figure in one pass, for those pairs of which both have it.
+/// The ratios of a figure in one pass, for the pairs in which both series have the figure.
 fn ratios(pairs: &[(&Series, &Series)], part: &Part, figure: &str, pass: usize) -> Vec<f64> {
     let of = |series: &Series| part.figure(&series.in_pass(figure, pass));
     pairs.iter().filter_map(|(a, b)| Some(of(a)? / of(b)?)).collect()

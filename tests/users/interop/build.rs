@@ -1,5 +1,5 @@
-//! Compiles the OCaml side of a package, `../stress.ml`, its `program.ml` and the words of our
-//! guide, with a runtime, into one object that is linked into its test.
+//! Compiles the OCaml side of a package into one object that is linked into its test:
+//! `../stress.ml`, its `program.ml`, the words of our guide, and a runtime.
 
 use ocaml_boxroot_sys::build::{OCaml, Program};
 use std::{error::Error, process::ExitCode};
