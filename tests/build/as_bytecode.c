@@ -1,4 +1,4 @@
-/* Calls plain functions of the bindings as bytecode does: with values. */
+/* Calls plain functions of the bindings as bytecode does, with values. */
 #include <caml/mlvalues.h>
 
 value bound_norm_bytecode(value x, value y);

@@ -1,4 +1,4 @@
-//! Uses bound.ml by generated bindings: values go there and back, for each kind of type.
+//! Uses bound.ml through generated bindings: values go there and back, for each kind of type.
 
 #![forbid(unsafe_code)]
 // Generated code needs no prelude of std.
@@ -333,11 +333,11 @@ fn bigarrays(lock: &mut DomainLock) -> Any<()> {
     Ok(())
 }
 
-/// While another domain writes, each field that Rust reads is one that was written.
+/// While another domain writes, each field that Rust reads has a value that was written.
 fn conversions_and_writes_at_once(lock: &mut DomainLock) -> Any<()> {
     static DONE: AtomicBool = AtomicBool::new(false);
     if env!("OCAML_VERSION").starts_with('4') {
-        return Ok(()); // one domain
+        return Ok(()); // OCaml 4 has one domain
     }
     let (counter, zero) = (counter(lock, "c")?, Point { x: 0., y: 0. });
     let points: Boxroot<OCamlArray<OCamlPoint>> = vec![zero; 10].to_ocaml(lock)?;

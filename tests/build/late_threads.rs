@@ -1,5 +1,5 @@
 //! An OCaml program that calls `boxroot_setup` before it initialises the threads library. On OCaml
-//! 4 the library cannot track the lock any more: create reports that, and existing roots stay
+//! 4 the library can then no longer track the lock: create reports that, and existing roots stay
 //! valid.
 
 use ocaml_boxroot::{AttachError, DomainLock, Runtime};
@@ -40,7 +40,7 @@ unsafe extern "C" fn late_threads_check_thread(unit: Value) -> Value {
     // SAFETY: OCaml calls, with a live value.
     let root = unsafe { sys::boxroot_create(unit) };
     if cfg!(ocaml5) {
-        // SAFETY: nobody else deletes it.
+        // SAFETY: no other code deletes it.
         unsafe { sys::boxroot_delete(root.expect("set up")) };
     } else {
         assert!(root.is_none());
@@ -53,7 +53,7 @@ unsafe extern "C" fn late_threads_check_thread(unit: Value) -> Value {
 fn main() {
     let started = Runtime::start();
     if cfg!(ocaml5) {
-        // Nothing depends on the order. Boxroot was set up by OCaml, not by Runtime::start.
+        // The order does not matter. OCaml code set boxroot up, not Runtime::start.
         started.expect("OCaml 5 does not mind");
         assert_eq!(sys::status(), Status::Running);
         DomainLock::with(|lock| lock.alloc_string("x").map(|_| ())).unwrap().unwrap();

@@ -1,4 +1,4 @@
-//! An OCaml program without the threads library: other threads are refused, and told why.
+//! An OCaml program without the threads library: other threads get an error that says why.
 
 use ocaml_boxroot::{AttachError, DomainLock, Error, OCamlString, Runtime, ToOCaml};
 

@@ -4,7 +4,7 @@ use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use sys::{BoxRoot, Value};
 
-/// How many roots there are, and words of their copies.
+/// The number of roots, which is also the number of words of their copies.
 const N: usize = 500_000;
 
 /// The words of all blocks that were not swept.
@@ -20,7 +20,7 @@ fn roots_of(v: Value) -> Vec<BoxRoot> {
     (0..N).map(|_| root_of(v)).collect()
 }
 
-/// Copies take a twelfth of the heap at most.
+/// Copies take at most a twelfth of the heap.
 fn start_with_words(n: usize) {
     start();
     root_of(ocaml("block", &[int(n)]));
@@ -54,7 +54,7 @@ test!(copies_are_freed_in_their_cycle, ocaml = 4, || {
     assert!(live_words() < before + N / 2, "a copy is left");
 });
 
-// Another library may set the hook by which copies are freed, and not call ours.
+// Another library may replace the hook that frees copies, without calling ours.
 test!(copies_are_forgotten_without_the_hook, ocaml = 4, || {
     start_with_words(ENOUGH);
     full_major();
@@ -73,7 +73,7 @@ test!(copies_are_forgotten_without_the_hook, ocaml = 4, || {
     delete_all(&kept);
 });
 
-// The same library gives the hook back when the copies are gone.
+// The same library restores the hook when the copies are gone.
 test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     start_with_words(ENOUGH);
     let all = roots_of_one_pair();
@@ -84,15 +84,16 @@ test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     }
     delete_all(&all);
     full_major();
-    // The memory of the copies is used for strings, whose bytes are neither headers nor addresses.
+    // The memory of the copies is reused for strings, whose bytes are neither headers nor
+    // addresses.
     ocaml("keep_long_strings", &[int(2000)]);
     unsafe { test_take_major_hook(false) }
     full_major();
     assert_eq!(ocaml("kept_strings_are_right", &[UNIT]), int(1));
 });
 
-// If copies counted as more marked words than they have, the collector would believe that the heap
-// is full of garbage, and compact it, again and again.
+// If copies counted as more marked words than they have, the collector would take the heap for full
+// of garbage, and compact it again and again.
 test!(copies_do_not_count_twice, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("max_overhead", &[int(200)]);
@@ -107,8 +108,8 @@ test!(copies_do_not_count_twice, ocaml = 4, || {
     delete_all(&all);
 });
 
-// If copies were most of the heap, the memory that they leave free would be compacted after each
-// full major collection.
+// If copies were most of the heap, each full major collection would be followed by a compaction,
+// because of the memory that they leave free.
 test!(roots_that_outnumber_values, ocaml = 4, || {
     start_with_words(N / 10);
     let all = roots_of_one_pair();
@@ -121,7 +122,7 @@ test!(roots_that_outnumber_values, ocaml = 4, || {
     delete_all(&all);
 });
 
-// The runtime may make the heap grow by a multiple of a copy if it is told to leave garbage.
+// If the runtime is told to leave much garbage, the heap may grow by a multiple of a copy.
 test!(nothing_is_copied_if_the_collector_is_off, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("space_overhead", &[int(1_000_000)]);
@@ -136,8 +137,8 @@ test!(nothing_is_copied_if_the_collector_is_off, ocaml = 4, || {
     delete_all(&all);
 });
 
-// Memory that roots pointed to is given back, and the OCaml heap grows there, before the collector
-// has marked what it was given at the start of its cycle.
+// Roots point to memory outside the heap. It is freed, and becomes part of the OCaml heap, before
+// the collector has marked the values that it got at the start of its cycle.
 test!(memory_becomes_a_part_of_the_heap, ocaml = 4, || {
     #[repr(align(4096))]
     struct Page([Value; 512]);

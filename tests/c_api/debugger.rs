@@ -1,4 +1,4 @@
-//! The script for gdb, on a core file.
+//! The gdb script, on a core file.
 
 use crate::support::process::{output_within, text_of};
 use crate::support::{raw::*, roots::*};
@@ -28,7 +28,7 @@ test!(
         start();
         let mut all = roots(0..5000);
         stress();
-        // Some are deleted by this thread, and some by another one, without the lock.
+        // This thread deletes some of the roots, and a thread without the lock deletes others.
         let gone: Vec<_> = all.drain(1000..3000).collect();
         delete_all(&gone[..1000]);
         let gone = Roots(gone[1000..].to_vec());

@@ -8,9 +8,9 @@ use sys::{BoxRoot, Value};
 
 test!(a_destructor_runs_when_the_domain_id_is_used_again, ocaml = 5, || {
     start();
-    // A thread whose domain has ended is still running its destructors when a new domain takes the
-    // same number, and the same place in memory for its state. The thread must not be taken for one
-    // of that domain.
+    // A thread whose domain has ended is still running its destructors when a new domain gets the
+    // same number, and the same memory for its state. The thread must not count as a thread of that
+    // domain.
     static PHASE: AtomicUsize = AtomicUsize::new(0);
     fn wait_for(phase: usize) {
         crate::support::raw::wait_for(&PHASE, phase);
@@ -56,7 +56,7 @@ test!(a_destructor_runs_when_the_domain_id_is_used_again, ocaml = 5, || {
 
 /// A domain ends before the library is set up, so no hook of the library is called. Its thread
 /// deletes roots in a destructor. The thread must not seem to hold a lock: neither that of its
-/// domain, nor that of a new domain with the same number and the same place of its state.
+/// domain, nor that of a new domain with the same number and the same memory for its state.
 fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     start_runtime();
     static PHASE: AtomicUsize = AtomicUsize::new(0);
@@ -92,7 +92,7 @@ fn delete_after_a_domain_ended_before_setup(number_is_used_again: bool) {
     call_rust("spawn", first, 0);
     without_lock(|| wait_for(1));
     ocaml("join_all", &[UNIT]);
-    // Only now is the library set up.
+    // The library is set up only now.
     let all = roots(0..200_000);
     let (others, mine) = all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
     OTHERS.lock().unwrap().0 = others;
@@ -166,13 +166,13 @@ test!(domains_end_at_once, ocaml = 5, || {
     check_handed_over(20_000);
 });
 
-// The marker has not visited the roots that a domain deletes, and the domain ends.
+// A domain deletes roots that the marker has not visited, and ends.
 test!(a_domain_ends_while_its_deletes_wait, ocaml = 5, || {
     start();
     extern "C" fn body(n: Value) -> Value {
         let (all, arrays) = roots_long_to_mark(to_int(n));
         when_roots_are_marked();
-        // A root is left in each pool: a pool without roots is emptied as a whole.
+        // Each pool keeps one root, because a pool without roots is emptied as a whole.
         let (kept, deleted): (Vec<_>, Vec<_>) = all.chunks(100).map(|c| (c[0], &c[1..])).unzip();
         delete_all(&deleted.concat());
         minor();
@@ -233,7 +233,7 @@ test!(remote_deletes_race_with_the_end, ocaml = 5, || {
     let mine = roots(0..1000);
     static STOP: AtomicBool = AtomicBool::new(false);
     static DELETED: AtomicUsize = AtomicUsize::new(0);
-    // Threads without any lock delete what domains made, while these end.
+    // Threads without any lock delete roots that domains made, while these domains end.
     let deleters: Vec<_> = (0..2)
         .map(|_| {
             std::thread::spawn(|| loop {
@@ -373,9 +373,9 @@ test!(producer_and_consumer_without_collections, ocaml = 5, || {
     assert_eq!(live(), 0);
 });
 
-// From OCaml 5.5 on, a domain that has darkened its roots forces lazy values, and so changes their
-// headers, while another domain still darkens roots that hold them. So few roots are not handed
-// over to the marker.
+// From OCaml 5.5 on, a domain that has darkened its roots may force lazy values, and so change
+// their headers, while another domain still darkens roots that hold them. The roots are too few to
+// be handed over to the marker.
 test!(lazy_values_are_forced_while_roots_are_darkened, ocaml = 5, || {
     start();
     static STOP: AtomicBool = AtomicBool::new(false);

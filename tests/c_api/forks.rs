@@ -11,7 +11,7 @@ test!(fork_while_a_thread_deletes, || {
     let kept = roots(0..1000);
     static KEPT: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
     KEPT.lock().unwrap().0 = kept.clone();
-    // In the child: collect, check the roots that nobody deletes, make and delete more.
+    // In the child: collect, check the roots that are not deleted, make and delete more.
     extern "C" fn in_child(_: Value) -> Value {
         stress();
         check_all(&KEPT.lock().unwrap().0, 0);
@@ -35,9 +35,9 @@ test!(fork_while_a_thread_deletes, || {
 });
 
 // A deleter that read a pool's owner before the pool was adopted pushes the pool on the drain list
-// of the former owner, and the process is forked before the deleter can correct that. In the child
-// that list must become empty: otherwise the pool would be on two lists as soon as a domain uses
-// the former owner's record again.
+// of the former owner, and the process is forked before the deleter can correct that. That list
+// must become empty in the child. Otherwise the pool would be on two lists as soon as a domain
+// reuses the former owner's record.
 test!(fork_while_a_delete_goes_to_a_former_owner, ocaml = 5, || {
     start();
     let kept = roots(0..100);
@@ -48,15 +48,15 @@ test!(fork_while_a_delete_goes_to_a_former_owner, ocaml = 5, || {
     fork_and_look_at_drain_lists();
 });
 
-/// Forks while one pool is on a drain list because of a delete that was announced. Only the
-/// deleter's thread, which is not in the child, would finish that delete.
+/// Forks while one pool is on a drain list because of an announced delete. Only the deleter's
+/// thread could finish that delete, and it is not in the child.
 fn fork_and_look_at_drain_lists() {
     assert_eq!(unsafe { test_drain_lists() }, 1);
     in_a_child(|| assert_eq!(unsafe { test_drain_lists() }, 0));
 }
 
-/// Forks, and has the child use its domain's roots. The collector cannot run in the child, because
-/// it would wait for the other domains.
+/// Forks, and makes the child use its domain's roots. The collector cannot run in the child,
+/// because it would wait for the other domains.
 fn fork_and_use_roots(kept: &[BoxRoot]) {
     in_a_child(|| {
         let more: Vec<_> = (0..10_000).map(|_| root_of(int(46))).collect();

@@ -1,5 +1,5 @@
-//! Roots that are made and deleted while the collector works: in finalisers, signal handlers of
-//! OCaml, callbacks and hooks.
+//! Roots that are made and deleted while the collector works: in finalisers, OCaml signal handlers,
+//! callbacks and hooks.
 
 use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
@@ -29,7 +29,7 @@ test!(delete_in_callbacks, except = &["5.2.0"], || {
 test!(delete_in_custom_finalisers, || {
     start();
     let kept = roots(0..1000);
-    // Custom blocks, some young and some old when they die, each of which owns a root; their
+    // Custom blocks that own a root each. Some are young and some are old when they die. Their
     // roots are spread over all pools.
     for round in 0..20 {
         let owners: Vec<BoxRoot> = (0..5000)
@@ -54,18 +54,18 @@ test!(delete_in_custom_finalisers, || {
 });
 
 test!(finalisers_run_inside_a_scan, ocaml = 5, || {
-    // A minor scan promotes values. To get it, OCaml 5 looks in pools of its heap that have room
-    // and were not swept yet, and finalises the dead custom blocks there. So finalisers run inside
-    // the library's scan, where deletes are deferred, and creates are refused (which the finaliser
-    // counts).
+    // A minor scan promotes values. For the memory, OCaml 5 looks into pools of its heap that have
+    // room and were not swept yet, and finalises the dead custom blocks there. So finalisers run
+    // inside the library's scan, where deletes are deferred and creates are refused (the finaliser
+    // counts these).
     start();
     ocaml("minor_heap_words", &[int(32768)]);
     let kept = roots(0..5000);
     let pair = |i| unsafe { root_of(test_pair(int(i))) };
     let mut made = 0;
     for round in 0.. {
-        // Blocks of one size, side by side. Some stay, so that their memory is still in use; some
-        // are freed first, so that there is room; those with finalisers are freed last.
+        // Neighbouring blocks of one size. Some stay, so that their memory is still in use. Some
+        // are freed first, so that there is room. Blocks with finalisers are freed last.
         let (mut stay, mut first, mut owners) = (vec![], vec![], vec![]);
         for i in 0..2000 {
             stay.push(pair(i));
@@ -77,8 +77,8 @@ test!(finalisers_run_inside_a_scan, ocaml = 5, || {
         delete_all(&first);
         full_major();
         delete_all(&owners);
-        // One major cycle or two, by turns. The blocks must be garbage, and not yet swept: on OCaml
-        // 5.5 they are after the cycle that has begun, on older versions after the next one.
+        // One or two major cycles, in turn. The blocks must be garbage, but not yet swept. On OCaml
+        // 5.5 this is so after the cycle that has begun, on older versions after the next one.
         for _ in 0..1 + round % 2 {
             ocaml("major", &[UNIT]);
         }
@@ -102,8 +102,8 @@ test!(finalisers_run_inside_a_scan, ocaml = 5, || {
 });
 
 test!(create_is_refused_in_a_scan, || {
-    // A custom block's finaliser may run between scans or, while roots are promoted, inside
-    // one. Wherever it runs, its create either works or is refused, and nothing is lost.
+    // A custom block's finaliser may run between scans, or inside a scan while roots are promoted.
+    // In any case, its create either works or is refused, and no root is lost.
     start();
     ocaml("minor_heap_words", &[int(4096)]);
     let kept = roots(0..20_000);
@@ -129,8 +129,8 @@ const SLICE_BEGIN: i32 = 4;
 const SLICE_END: i32 = 8;
 
 // A domain that waits for others in a minor collection sweeps meanwhile. From OCaml 5.5 on, the
-// work until marking begins, less than none if the roots' share of it came off there, decides how
-// long after `Gc.full_major` the next marking is put off.
+// count of work until marking begins determines how long `Gc.full_major` delays the next marking.
+// The count would be negative if the roots' share of the work were subtracted from it.
 test!(a_forced_collection_does_not_put_marking_off, ocaml = 5, || {
     start();
     extern "C" fn wait() {
@@ -181,12 +181,12 @@ test!(create_and_delete_in_minor_hooks, || {
 });
 
 // A domain has ended, and the minor collection that follows has begun. Meanwhile another domain
-// makes its first root, in a hook. If it took the orphan, even for a moment, a domain that scans in
-// this moment would not see it.
+// makes its first root, in a hook. If it took the orphan, even for a moment, a domain that scans at
+// that moment would miss it.
 test!(a_create_in_a_hook_leaves_orphans_to_the_scans, ocaml = 5, || {
     start();
     static MADE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
-    // The domain that has ended also calls this: it can neither create roots nor adopt.
+    // The domain that has ended also calls this. It can neither create roots nor adopt.
     extern "C" fn body() {
         let mut made = MADE.lock().unwrap();
         if made.0.is_empty() && unsafe { bxr_orphans_exist() } {
@@ -209,8 +209,8 @@ test!(other_libraries_hooks_see_every_scan, || {
     start_runtime();
     unsafe { test_install_other(0) };
     assert!(unsafe { sys::boxroot_setup() });
-    // On OCaml 5 the first create installs the library's hooks if they are not there yet. Here they
-    // are.
+    // On OCaml 5 the first create installs the library's hooks if they are missing. Here they are
+    // installed.
     let kept = roots(0..5000);
     unsafe { test_install_other(1) };
     let (first, second) = unsafe { (test_other_scans(0), test_other_scans(1)) };
@@ -219,7 +219,7 @@ test!(other_libraries_hooks_see_every_scan, || {
     let after = sys::boxroot_stats();
     let ours =
         (after.minor_scans + after.major_scans - before.minor_scans - before.major_scans) as usize;
-    // The hooks of the library and of both others were called in every scan.
+    // The hooks of this library and of both others were called in every scan.
     assert!(ours > 4, "{ours}");
     assert!(unsafe { test_other_scans(0) } - first >= ours);
     assert_eq!(unsafe { test_other_scans(0) } - first, unsafe { test_other_scans(1) } - second);
@@ -229,8 +229,7 @@ test!(other_libraries_hooks_see_every_scan, || {
 /// The root that `replace_a_root` made last.
 static REPLACED: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
 
-/// For hooks, where nothing may be allocated: deletes a root of an immediate, and creates another
-/// one.
+/// For hooks, which must not allocate: deletes a root of an immediate, and creates another one.
 extern "C" fn replace_a_root() {
     let mut replaced = REPLACED.lock().unwrap();
     delete_all(&replaced.0);
@@ -239,12 +238,12 @@ extern "C" fn replace_a_root() {
     replaced.0.extend(unsafe { sys::boxroot_create(int(39)) });
 }
 
-/// Values that were rooted when a cycle began are moved to a block that is allocated while the
-/// collector marks, and then their roots are deleted. The collector does not visit such a block in
-/// this cycle, but must mark the values all the same.
+/// Moves values that were rooted when a cycle began to a block that is allocated while the
+/// collector marks. Then deletes their roots. The collector does not visit such a block in this
+/// cycle, but must still mark the values.
 fn move_values_to_a_new_block() {
     let slots = sys::boxroot_stats().slots_per_pool;
-    // The last pool has few roots, half as many as it can have, or more: it is listed or young then
+    // The last pool has few roots, half as many as fit, or more. So it is listed or young
     // (src/domain.h).
     for eighths in [17, 20, 22, 17, 20] {
         let n = slots * eighths / 8;
@@ -310,9 +309,9 @@ test!(roots_made_in_other_libraries_hooks, ocaml = 5, || {
     move_values_to_a_new_block();
 });
 
-// Another library deletes a root after our roots were scanned in a minor collection. Its neighbours
-// were promoted just now, and are not complete: the header in front of an infix pointer is copied
-// later, up to OCaml 5.4. A delete that marks them would read what was there before.
+// Another library deletes a root after our roots were scanned in a minor collection. The
+// neighbouring values were just promoted, and are not complete: up to OCaml 5.4, the header in
+// front of an infix pointer is copied later. A delete that marks them would read the old content.
 test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
     start();
     static DELETABLE: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -328,14 +327,14 @@ test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
     }
     unsafe { test_install_other(1) };
     for _ in 0..10 {
-        // Pools with free slots, which the collector is marking: so young values get slots among
+        // Pools with free slots that the collector is marking, so that young values get slots among
         // old ones.
         ocaml("leave_headers", &[int(100_000)]);
         let (all, arrays) = roots_long_to_mark(20_000);
         let (keep, go): (Vec<_>, Vec<_>) = (0..all.len()).partition(|i| i % 4 == 0);
         go.iter().for_each(|&i| delete(all[i]));
         when_roots_are_marked();
-        // In such an order that every call deletes some roots of every pool.
+        // In an order in which every call deletes some roots of every pool.
         DELETABLE.lock().unwrap().0 =
             (0..10).flat_map(|k| keep.iter().skip(k).step_by(10)).map(|&i| all[i]).collect();
         let closures = infix_pointers(5000);
@@ -356,7 +355,7 @@ test!(deletes_among_values_that_were_just_promoted, ocaml = 5, || {
 
 // A root scan of a minor collection moves values, and copies their fields only later. Other domains
 // may mark meanwhile, and visit these roots. So the header in front of an infix pointer must be
-// there as soon as the slot has changed.
+// complete as soon as the slot has changed.
 test!(infix_pointers_are_complete_after_a_scan, ocaml = 5, || {
     start();
     static CLOSURES: Mutex<Roots> = Mutex::new(Roots(Vec::new()));
@@ -384,7 +383,8 @@ test!(infix_pointers_are_complete_after_a_scan, ocaml = 5, || {
 
 const INFIX_TAG: usize = 249;
 
-/// Roots of n young infix pointers. Applied, the first one returns 0, the second one 1, and so on.
+/// Roots of n young infix pointers. They are closures: the first one returns 0, the second one 1,
+/// and so on.
 fn infix_pointers(n: usize) -> Vec<BoxRoot> {
     (0..n).map(|i| root_of(ocaml("infix", &[int(i)]))).collect()
 }

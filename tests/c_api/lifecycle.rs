@@ -29,7 +29,7 @@ test!(create_before_startup_and_after_teardown, || {
     assert!(error_string().contains("teardown"), "{}", error_string());
     assert!(!modify(&mut kept, int(2)));
     assert!(!unsafe { sys::boxroot_setup() });
-    full_major(); // the hooks are still there, and do nothing
+    full_major(); // the hooks are still installed, and do nothing
     delete(kept);
     unsafe { caml_shutdown() }
     assert_eq!(unsafe { sys::boxroot_create(int(1)) }, None);

@@ -1,4 +1,5 @@
-//! The C interface, called from Rust: one test for each situation in which the library must work.
+//! The C interface, called from Rust. There is one test for each situation in which the library
+//! must work.
 
 #[macro_use]
 #[path = "../support/mod.rs"]

@@ -1,18 +1,18 @@
-//! What the collector does to roots: compaction, verification, marking in slices.
+//! The collector's work on roots: compaction, verification, marking in slices.
 
 use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use sys::{BoxRoot, Value};
 
-// v=0: without V=1, which `make sanitize ONLY=debug` sets. With it, the debug runtime of OCaml 5.3
-// asserts that its statistics are right after a compaction, and they are wrong if there was garbage
-// (an OCaml program alone shows it; see docs/known-of-ocaml.md).
+// v=0 replaces V=1, which `make sanitize ONLY=debug` sets. With V=1, the debug runtime of OCaml 5.3
+// asserts that its statistics are right after a compaction, but they are wrong if there was garbage
+// (a pure OCaml program also fails; see docs/known-of-ocaml.md).
 test!(compaction_while_roots_are_deleted, environment = &[("OCAMLRUNPARAM", "v=0")], || {
     start();
     let strings = roots(0..50_000);
     let specimens = specimen_roots();
-    // Garbage between the values, so that compaction moves them.
+    // There is garbage between the values, so that compaction moves them.
     let garbage = roots(0..50_000);
     full_major();
     delete_all(&garbage);
@@ -47,8 +47,7 @@ test!(finalisers_run_in_a_compaction, ocaml = 5, environment = &[("OCAMLRUNPARAM
     wait_for(1);
     let theirs = take_handed_over();
     let values: Vec<_> = theirs.iter().map(|&r| root_of(unsafe { sys::boxroot_get(r) })).collect();
-    // Blocks of one size, side by side, some of which become free, so that there is something to
-    // compact.
+    // Neighbouring blocks of one size. Some become free, so that there is something to compact.
     let (mut free, mut owners, mut kept) = (vec![], vec![], vec![]);
     for &root in &theirs {
         free.extend((0..3).map(|i| root_of(unsafe { test_pair(int(i)) })));
@@ -60,7 +59,8 @@ test!(finalisers_run_in_a_compaction, ocaml = 5, environment = &[("OCAMLRUNPARAM
     full_major();
     full_major();
     delete_all(&owners);
-    // On OCaml 5.5 a cycle begins by sweeping: there the blocks are garbage only in the next cycle.
+    // On OCaml 5.5 a cycle begins with sweeping, so the blocks become garbage only in the next
+    // cycle.
     if env!("OCAML_VERSION") < "5.5" {
         unsafe { caml_finish_major_cycle(0) };
     }
@@ -105,11 +105,11 @@ test!(the_heap_is_verified, environment = &[("OCAMLRUNPARAM", "V=1,s=4k")], || {
 });
 
 test!(values_move_between_roots_while_marking, || {
-    // The only reference to a string moves from root to root while the major collector
-    // marks. In whatever order this happens, the collector must see the string.
+    // The only reference to a string moves from root to root while the major collector marks. The
+    // collector must see the string, in any order of these steps.
     start();
     ocaml("minor_heap_words", &[int(4096)]);
-    let n = 150_000; // OCaml 4.14 marks copies of so many
+    let n = 150_000; // OCaml 4.14 marks copies of this many
     let mut cells = roots(0..n);
     let mut names: Vec<usize> = (0..n).collect();
     full_major();
@@ -290,8 +290,8 @@ test!(modify_moves_a_root_that_is_being_marked, ocaml = 5, || {
 
 test!(teardown_while_marking, || {
     start();
-    // Pools with free slots: roots of young values are created in pools that the marker has still
-    // to visit.
+    // Pools with free slots, so that roots of young values are created in pools that the marker
+    // still has to visit.
     let (all, arrays) = roots_long_to_mark(60_000);
     let kept: Vec<BoxRoot> = all.iter().copied().step_by(3).collect();
     all.iter().enumerate().filter(|(i, _)| i % 3 != 0).for_each(|(_, &root)| delete(root));

@@ -1,4 +1,4 @@
-//! Memory comes back, runs out, and is counted.
+//! Memory is given back, runs out, and is counted.
 
 use crate::support::{raw::*, roots::*};
 use ocaml_boxroot_sys as sys;
@@ -8,7 +8,7 @@ use sys::{BoxRoot, Value};
 test!(trim_gives_memory_back, || {
     start();
     let (all, arrays) = roots_long_to_mark(200_000);
-    // The pools of these roots are empty after they were deleted, whether they were marked or not.
+    // The pools of these roots are empty after the deletes, whether they were marked or not.
     let immediates: Vec<BoxRoot> = (0..200_000).map(|i| root_of(int(i))).collect();
     when_roots_are_marked();
     delete_all(&all);
@@ -30,8 +30,8 @@ test!(trim_gives_memory_back, || {
     validate();
 });
 
-// Deletes that nobody has carried out yet: their owner runs no collection. The last scan has
-// counted them.
+// Deletes that are not carried out yet, because their owner runs no collection. The last scan has
+// counted the roots.
 test!(deletes_that_the_owner_has_not_carried_out, || {
     start();
     let all = Roots(roots(0..10_000));
@@ -43,7 +43,7 @@ test!(deletes_that_the_owner_has_not_carried_out, || {
     assert_eq!((s.live_roots, s.deferred_deletes, s.waiting_deletes), (0, 10_000, 0), "now it has");
 });
 
-// A program that was compiled when the struct was smaller, or when it was larger.
+// A program that was compiled with a smaller or a larger struct.
 test!(statistics_of_another_size, || {
     extern "C" {
         fn boxroot_stats(s: *mut u64, size: usize);
@@ -98,14 +98,14 @@ test!(one_root_per_pool, || {
     assert!(s.pools >= pools && s.pools_partial + s.pools_empty >= pools - 2, "{s:?}");
     check_all(&kept, 0);
     delete_all(&kept);
-    // Each major cycle gives back 512 pools at least.
+    // Each major cycle gives back at least 512 pools.
     (0..6).for_each(|_| full_major());
     assert!(sys::boxroot_stats().pools <= 2, "memory comes back");
     validate();
 });
 
-/// A run that makes the allocator map memory several times: every create and modify either
-/// works or says ENOMEM, and nothing is lost. Returns the roots made, and the failures.
+/// A run that makes the allocator map memory several times. Every create and modify either works or
+/// fails with ENOMEM, and no root is lost. Returns the roots made, and the failures.
 fn allocate_a_lot(cells: &mut [BoxRoot]) -> (Vec<BoxRoot>, usize) {
     let mut made = Vec::new();
     let mut failures = 0;
@@ -169,8 +169,7 @@ fn allocation_failures(for_good: bool) {
 }
 
 test!(each_allocation_fails_once, || {
-    // The first two allocations of the library fail: that of the record, and that of the first
-    // region.
+    // The library's first two allocations fail: those of the record and of the first region.
     start_runtime();
     assert!(unsafe { sys::boxroot_setup() });
     for k in 1..=2 {
@@ -191,7 +190,7 @@ test!(each_allocation_fails_for_good, || {
 
 test!(many_creates_are_all_or_none, || {
     start();
-    // More than what the first region has room for.
+    // More than fit into the first region.
     let values: Vec<_> = (0..300_000).map(int).collect();
     let mut created = vec![None; values.len()];
     let domain = unsafe { boxroot_domain_self() };

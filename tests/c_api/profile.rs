@@ -21,7 +21,7 @@ fn profile() -> String {
     text
 }
 
-/// How many roots are alive, by the profile.
+/// The number of live roots according to the profile.
 fn profiled() -> usize {
     let text = profile();
     let count = text.strip_prefix("heap profile: ").unwrap().split(':').next().unwrap();
@@ -51,7 +51,7 @@ test!(profile_of_the_environment, environment = &[("BOXROOT_PROFILE", "1")], || 
     all_are_gone();
 });
 
-// Its roots are in two records.
+// The thread's roots are in two records.
 test!(profile_of_a_thread_of_ocaml, || {
     start();
     sys::boxroot_profile(2);
@@ -131,7 +131,7 @@ test!(profile_of_roots_that_a_domain_deletes, ocaml = 5, || {
     }
     call_rust("spawn", create_and_wait, 10_000);
     without_lock(|| wait_for(&STEPS, 1));
-    // Side by side, and each with neighbours that stay.
+    // Groups of neighbouring roots are deleted. At first, the groups between them stay.
     let others = take_handed_over();
     let (first, second): (Vec<_>, Vec<_>) = others.iter().partition::<Vec<BoxRoot>, _>(|root| {
         others.iter().position(|other| other == *root).unwrap() % 128 < 64
@@ -211,7 +211,7 @@ test!(profile_in_a_child, || {
 });
 
 // OCaml 5 hides the frames around an effect handler while C code below it calls OCaml. The call
-// stacks are short, so that they are followed so far.
+// stacks are short, so that unwinding gets that far.
 test!(profile_below_an_effect_handler, || {
     extern "C" fn make_root(_: Value) -> Value {
         let root = unsafe { sys::boxroot_create(int(1)) }.unwrap();
@@ -226,7 +226,7 @@ test!(profile_below_an_effect_handler, || {
     all_are_gone();
 });
 
-// Remains of an earlier call on OCaml's stack are not taken for a caller.
+// Remains of an earlier call on OCaml's stack do not count as a caller.
 test!(callers_in_ocaml_are_told_apart, || {
     start();
     extern "C" fn leak(n: Value) -> Value {
@@ -234,7 +234,7 @@ test!(callers_in_ocaml_are_told_apart, || {
         UNIT
     }
     sys::boxroot_profile(1);
-    delete(root_of(UNIT)); // the first create is called in another way
+    delete(root_of(UNIT)); // the first create takes another path
     call_rust("call_in_frames", leak, 100);
     let text = profile();
     let stacks = text.lines().skip(1).take_while(|line| !line.is_empty());

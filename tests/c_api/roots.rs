@@ -16,7 +16,7 @@ test!(many_roots_survive, || {
     let all = roots(0..100_000);
     stress();
     check_all(&all, 0);
-    // Half of the roots are deleted; the others stay, and the free slots are used again.
+    // Half of the roots are deleted. The others stay, and the free slots are reused.
     finish_marking();
     let pools = sys::boxroot_stats().pools;
     for pair in all.chunks(2) {
@@ -67,8 +67,8 @@ test!(a_change_moves_no_root_that_can_stay, || {
     delete_all(&all);
 });
 
-// If the fast paths were closed by mistake, no other test would fail: everything would work, but
-// slowly.
+// If the fast paths were closed by mistake, no other test would fail. Everything would only be
+// slower.
 test!(fast_paths_stay_open, || {
     start();
     let one = root(1);
@@ -99,7 +99,7 @@ test!(a_callback_modifies_a_root_that_is_read, || {
         assert!(modify(&mut READ.lock().unwrap().0[0], v));
         UNIT
     }
-    // Here code that has the handle calls OCaml, which calls back and modifies the root.
+    // Code that has the handle calls OCaml, which calls back and modifies the root.
     assert_eq!(string(before), "22");
     call_rust("call", modify_it, 0);
     stress();
@@ -142,8 +142,8 @@ test!(values_of_all_shapes, || {
     assert_eq!(string(unsafe { sys::boxroot_get(long) }), "A".repeat(4096));
 });
 
-// Values that point out of the heap. OCaml 4 allows them unless it is configured otherwise; OCaml 5
-// does not.
+// Values that point outside the heap. OCaml 4 allows them unless it is configured otherwise; OCaml
+// 5 does not.
 test!(pointers_out_of_the_heap, ocaml = 4, || {
     start();
     static WORDS: [u64; 3] = [0, 2, 4];
@@ -160,8 +160,8 @@ test!(pointers_out_of_the_heap, ocaml = 4, || {
     assert_eq!((live(), WORDS), (1000, [0, 2, 4]));
 });
 
-// What boxroot_validate says after a misuse, which breaks the pool for good: each in its own
-// process.
+// The answers of boxroot_validate after misuses. Each misuse breaks the pool for good, so it has
+// its own process.
 test!(validate_names_a_misuse, || {
     start();
     let all = roots(0..10_000);
@@ -189,7 +189,7 @@ test!(validate_names_a_misuse, || {
     });
 });
 
-/// In a child process, after `misuse`, boxroot_validate says what may have been done.
+/// In a child process, after `misuse`, boxroot_validate names this mistake.
 fn is_named(what: &str, misuse: impl FnOnce()) {
     in_a_child(|| {
         misuse();
@@ -216,8 +216,8 @@ test!(an_exception_jumps_over_a_root, || {
     let kept = roots(0..100);
     for n in 1..=100 {
         ocaml("call_and_catch", &[UNIT]);
-        // The exception jumped over the C frame that owned the root. So the root is leaked, but
-        // nothing else breaks.
+        // The exception jumped over the C frame that owned the root. So the root leaks, but nothing
+        // else breaks.
         assert_eq!(live(), 100 + n);
     }
     stress();

@@ -36,7 +36,7 @@ test!(delete_without_the_lock, || {
     start();
     ocaml("minor_heap_words", &[int(8192)]);
     for _ in 0..10 {
-        // Interleaved, so that every pool has both kinds.
+        // The two kinds are interleaved, so that every pool has both.
         let all = roots(0..100_000);
         let (kept, deleted): (Vec<_>, Vec<_>) =
             all.chunks(2).map(|pair| (pair[0], pair[1])).unzip();
@@ -54,7 +54,7 @@ test!(delete_without_the_lock, || {
     }
 });
 
-/// Deletes what it holds when its thread ends.
+/// Deletes its roots when its thread ends.
 struct OnThreadExit(RefCell<Vec<BoxRoot>>);
 
 impl Drop for OnThreadExit {
@@ -177,7 +177,7 @@ fn deferred() -> u64 {
     sys::boxroot_stats().deferred_deletes
 }
 
-/// Its domain is the only one.
+/// Called in the only domain.
 extern "C" fn delete_at_once(_: Value) -> Value {
     assert_eq!(sys::lock_state(), sys::LockState::Held);
     let (live_before, deferred_before) = (live(), deferred());
@@ -220,8 +220,8 @@ test!(every_thread_deletes_at_once, || {
     delete_at_once(UNIT);
 });
 
-// Workers that leave signals to others block all signals, and so do OCaml's backup threads. The
-// first create shows that a thread is none of these.
+// Workers that leave signals to other threads block all signals, like OCaml's backup threads. The
+// first create shows that a thread is not a backup thread.
 test!(threads_that_block_all_signals_delete_at_once, || {
     start();
     on_foreign_thread(|| {
@@ -265,7 +265,7 @@ test!(a_callback_on_any_thread, || {
     delete_all(&listener.0);
 });
 
-/// How many threads are in the destructors of their `Late`, and have been.
+/// The numbers of threads that are running the destructors of their `Late`, and that have run them.
 static ENDING: AtomicUsize = AtomicUsize::new(0);
 
 static ENDED: AtomicUsize = AtomicUsize::new(0);
@@ -310,7 +310,7 @@ extern "C" fn end_late(n: Value) -> Value {
     UNIT
 }
 
-/// Starts a thread that has such a destructor, for each way in which it may end.
+/// For each way in which a thread may end, starts one with such a destructor.
 fn threads_that_end_late() {
     for how in ENDS {
         call_rust(how, end_late, 100);
@@ -334,7 +334,7 @@ fn use_roots_beside_threads_that_end() {
     call_rust("thread_that_forks", in_child, 100);
     ocaml("join_threads", &[UNIT]);
     threads_that_end_late();
-    // The slots of live roots are distinct, no matter what those threads do meanwhile.
+    // The slots of live roots are distinct, whatever those threads do meanwhile.
     for _ in 0..100 {
         let all = roots(0..5000);
         check_all(&all, 0);
@@ -346,14 +346,14 @@ fn use_roots_beside_threads_that_end() {
     assert_eq!(live(), 0);
 }
 
-// On OCaml 4 a thread of the `Thread` module gives the lock up at its end without calling a hook,
+// On OCaml 4, a thread of the `Thread` module releases the lock at its end without calling a hook,
 // and then runs its thread-local destructors.
 test!(nothing_believes_the_lock_on_a_thread_that_ends, || {
     start();
     use_roots_beside_threads_that_end();
 });
 
-// Ends of threads that the library cannot notice.
+// Threads whose ends the library cannot notice.
 test!(nothing_believes_the_lock_without_events, ocaml = 4, || {
     start_runtime();
     unsafe { test_set_event_status(2) };
@@ -377,7 +377,7 @@ test!(events_of_another_name, ocaml = 4, || {
     ocaml("join_threads", &[UNIT]);
 });
 
-// OCaml frees a thread's termination event no sooner than the thread has ended, and once.
+// OCaml frees a thread's termination event only once, and only after the thread has ended.
 test!(threads_end_after_the_runtime, ocaml = 4, || {
     start_runtime();
     unsafe { test_count_destroyed_events() };
@@ -390,7 +390,7 @@ test!(threads_end_after_the_runtime, ocaml = 4, || {
     full_major();
     assert_eq!(destroyed(), 2, "the other threads have not ended");
     without_lock(wait_until_all_have_ended);
-    // A thread has another destructor, the library's own.
+    // Each thread has one more destructor, the library's own.
     while destroyed() < 2 + ENDS.len() {
         without_lock(std::thread::yield_now);
         full_major();
@@ -404,7 +404,7 @@ test!(threads_end_after_the_runtime, ocaml = 4, || {
     wait_until_all_have_ended();
 });
 
-// OCaml frees everything, and then the destructors of the thread that called `exit` run.
+// OCaml frees everything before the destructors of the thread that called `exit` run.
 test!(a_thread_exits_with_cleanup, ocaml = 4, environment = &[("OCAMLRUNPARAM", "c")], || {
     start();
     extern "C" fn require_an_end() {
@@ -423,7 +423,7 @@ test!(a_thread_exits_with_cleanup, ocaml = 4, environment = &[("OCAMLRUNPARAM", 
     unreachable!("the process ends");
 });
 
-// A thread of `Thread.create` that sets the library up is not taken for the main thread.
+// A thread of `Thread.create` that sets the library up does not count as the main thread.
 test!(setup_on_another_thread, ocaml = 4, || {
     start_runtime();
     static IS_SET_UP: AtomicUsize = AtomicUsize::new(0);

@@ -1,6 +1,6 @@
 (* Seen: 5.0-5.5. Effect: wrong crash. By chance. *)
-(* One domain forces lazy values. The other one overwrites references to the same values, which darkens them while the collector
-   marks. Each value raises Exit. *)
+(* One domain forces lazy values. The other domain overwrites references to the same values, which darkens them while the
+   collector marks. Each value raises Exit. *)
 let count = 400_000
 let block = 40
 

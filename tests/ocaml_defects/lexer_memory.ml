@@ -1,5 +1,5 @@
 (* Seen: 4.13-5.5. Effect: wrong crash. *)
-(* The text of the rule `large` comes in two parts. Before the second one comes, `small` reads another text. *)
+(* The text of the rule `large` arrives in two parts. Before the second part, `small` reads another text. *)
 let parts = ref [ "a-"; "xx,y"; "b-c-d." ]
 let neighbour = ref [||]
 

@@ -1,5 +1,5 @@
 (* Seen: 4.13-5.5. Effect: crash. *)
-(* Each of two threads reads its own text: one has numbers, the other one words. *)
+(* Two threads read one text each: one text has numbers, the other has words. *)
 open Parser_stack_parser
 
 let parse token () =

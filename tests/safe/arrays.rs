@@ -40,14 +40,14 @@ test!(arrays_of_ndarray_are_copied, forbid(unsafe_code), || {
         assert_eq!((c.cells(lock)[1].get(), fortran.cells(lock)[1].get()), (1., 10.));
         assert_eq!(c.to_rust::<Array2<f64>>(lock).unwrap(), matrix);
         assert_eq!(fortran.to_rust::<Array2<f64>>(lock).unwrap(), matrix);
-        // Views that are not in the order of memory.
+        // Views whose elements are not in memory order.
         let part = matrix.slice(every_second());
         let copy: Boxroot<OCamlArray2<f64>> = part.to_ocaml(lock).unwrap();
         assert_eq!(copy.to_rust::<Array2<f64>>(lock).unwrap(), part);
         let sum = sum_of_matrix::<f64>(lock, matrix.t()).unwrap();
         assert_eq!(sum, matrix.sum());
         assert_eq!(sum_of_floats::<f64>(lock, matrix.column(1)).unwrap(), 33.);
-        // Of other kinds and numbers of dimensions.
+        // Arrays of other kinds and numbers of dimensions.
         let three = Array3::from_shape_fn((2, 3, 4), |(i, j, k)| (100 * i + 10 * j + k) as u8);
         let copy: Boxroot<OCamlArray3<u8>> = three.to_ocaml(lock).unwrap();
         assert_eq!(copy.to_rust::<Array3<u8>>(lock).unwrap(), three);

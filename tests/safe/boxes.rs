@@ -33,9 +33,9 @@ ocaml_functions! {
 }
 
 test!(boxes_know_their_type, || {
-    /// The value under a wrong promise.
+    /// The root under a false type.
     fn wrong<T>(root: Boxroot<T>) -> Boxroot<OCamlBox<u32>> {
-        // SAFETY: none: the test asks whether the promise holds.
+        // SAFETY: none: the test checks that the false type is detected.
         unsafe { Boxroot::from_raw(root.into_raw()) }
     }
     with_ocaml(|lock| {
@@ -111,7 +111,7 @@ test!(boxes_hold_roots, || {
     })
 });
 
-/// Tries in its drop everything that safe code can try there.
+/// In its drop, tries everything that safe code can try there.
 struct Attempts {
     seen: Arc<Mutex<Vec<String>>>,
     exception: Option<ocaml_boxroot::Exception>,
@@ -182,7 +182,7 @@ test!(boxes_in_domains, ocaml = 5, || {
     })
 });
 
-/// Tries to use OCaml when it is dropped, and records on which thread that was.
+/// Tries to use OCaml when it is dropped, and records the thread.
 struct Elsewhere {
     threads: Arc<Mutex<Vec<ThreadId>>>,
     root: Option<Boxroot<OCamlString>>,
@@ -199,8 +199,7 @@ impl Drop for Elsewhere {
 /// The threads that have dropped boxes.
 static DROPPED_BY: LazyLock<Arc<Mutex<Vec<ThreadId>>>> = LazyLock::new(Default::default);
 
-// With backtraces, OCaml keeps the exception that a thread raised last, in the record of the
-// thread.
+// With backtraces, OCaml keeps each thread's last exception in the thread's record.
 test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")], || {
     with_ocaml(|lock| {
         let all_have_records = &Barrier::new(4);
@@ -220,13 +219,14 @@ test!(exceptions_of_threads_that_ended, environment = &[("OCAMLRUNPARAM", "b")],
     assert_no_roots();
 });
 
-/// One domain is waiting without its lock; another one has collected.
+/// One domain waits without its lock; another domain has collected.
 static MEETINGS: [Barrier; 2] = [const { Barrier::new(2) }; 2];
 
 const ROUNDS: usize = 20;
 
-// While the only thread of a domain has released the lock, the domain's backup thread does its part
-// of the collections that other domains begin. The thread takes the lock again after that part.
+// While the only thread of a domain has released the lock, the domain's backup thread does the
+// domain's part of the collections that other domains begin. The thread takes the lock again after
+// that.
 test!(boxes_dropped_by_another_thread, ocaml = 5, || {
     let make: Run = |lock, _| {
         for _ in 0..ROUNDS {
@@ -241,7 +241,7 @@ test!(boxes_dropped_by_another_thread, ocaml = 5, || {
             });
             let threads = std::mem::take(&mut *DROPPED_BY.lock().unwrap());
             assert_eq!(threads.len(), 50);
-            // The last box at least was young at the release.
+            // At least the last box was young at the release.
             assert!(threads.iter().any(|&id| id != thread::current().id()));
         }
         Ok(())
@@ -261,7 +261,7 @@ test!(boxes_dropped_by_another_thread, ocaml = 5, || {
     assert_no_roots();
 });
 
-// The last collections of a domain drop boxes after boxroot has taken note of the domain's end.
+// The last collections of a domain drop boxes after boxroot has registered the domain's end.
 test!(boxes_dropped_at_the_end_of_a_domain, ocaml = 5, || {
     with_ocaml(|lock| {
         for _ in 0..ROUNDS {
@@ -288,7 +288,7 @@ test!(boxes_at_shutdown, || {
         (0..10).map(|n| boxed(lock, Counted::new(n))).collect::<Vec<_>>()
     });
     ocaml.shutdown().unwrap();
-    // What was in use is not dropped.
+    // Boxes that were in use are not dropped.
     let left = live();
     assert!((11..=21).contains(&left), "{left}");
     drop(roots);
@@ -304,7 +304,7 @@ impl Drop for Waits {
     }
 }
 
-// OCaml would not collect for so many blocks of a few words.
+// OCaml would not collect for this many blocks of a few words.
 test!(memory_that_boxes_own_counts, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let mut most = 0;
@@ -330,7 +330,7 @@ test!(memory_that_boxes_come_to_own_counts, forbid(unsafe_code), || {
     })
 });
 
-/// All functions of OCaml, which fail for some numbers.
+/// Has all custom operations of OCaml. They fail for some numbers.
 struct Number(Counted);
 
 const PANICS: isize = 13;
@@ -390,7 +390,7 @@ impl Custom for Number {
     );
 }
 
-/// Another type with all of them.
+/// Another type with all custom operations.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Word(&'static str);
 
@@ -402,7 +402,7 @@ impl Custom for Word {
     );
 }
 
-/// One with none.
+/// A type with no custom operations.
 struct Nothing;
 
 impl Custom for Nothing {
@@ -459,7 +459,7 @@ test!(boxes_that_ocaml_compares, || {
         let (sorted, _) = sort.call(lock, &list).unwrap();
         let sorted: Vec<_> = sorted.iter().map(|number| number.get().0.number()).collect();
         assert_eq!(sorted, [3, 3, 5, 9]);
-        // Of different types.
+        // Values of different types.
         let word = custom(lock, Word("word"));
         let order = compare(lock, &numbers[0], &word).unwrap();
         assert_eq!(compare(lock, &word, &numbers[1]).unwrap(), -order);
@@ -467,7 +467,7 @@ test!(boxes_that_ocaml_compares, || {
         let plain = boxed(lock, 7);
         let order = compare(lock, &numbers[0], &plain).unwrap();
         assert_eq!(compare(lock, &plain, &numbers[1]).unwrap(), -order);
-        // What has no functions is as a box without them.
+        // A value without operations is like a plain box.
         let nothing = custom(lock, Nothing);
         let another = custom(lock, Nothing);
         let another_plain = boxed(lock, 7);
@@ -515,7 +515,7 @@ test!(boxes_that_ocaml_marshals, || {
         let word = marshal(lock, &[&word]).unwrap();
         let word: Vec<Boxroot<OCamlBox<Word>>> = unmarshal(lock, &word).unwrap();
         assert_eq!(word[0].get(lock).get().0, "read");
-        // Errors, with values before that were read.
+        // Errors, after values that were already read.
         std::panic::set_hook(Box::new(|_| ()));
         for (n, expected) in [(7, "seven is not read"), (8, "panicked")] {
             let bad = custom(lock, Number(Counted::new(n)));
@@ -537,7 +537,7 @@ test!(boxes_that_ocaml_marshals, || {
         drop((numbers, fails));
         full_major(lock);
         full_major(lock);
-        // What was read before an error is lost.
+        // Values that were read before an error are lost.
         assert!((0..=20).contains(&live()), "{}", live());
     })
 });
@@ -596,9 +596,9 @@ test!(types_with_one_name, || {
     })
 });
 
-// On OCaml 5, blocks that own much are made in the major heap, and OCaml's own function raises. (On
-// OCaml 4 they are promoted there, and the runtime ends the process.) The roots exist before, so
-// that only blocks need memory. M: what they own hardly hastens the collector.
+// On OCaml 5, blocks that own much memory are made in the major heap, and OCaml's own function
+// raises. (On OCaml 4 they are promoted to it, and the runtime aborts.) The roots already exist, so
+// only blocks need memory. With this M, the memory that blocks own hardly speeds up the collector.
 #[cfg(target_os = "linux")]
 test!(
     boxes_where_memory_runs_out,

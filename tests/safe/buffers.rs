@@ -26,7 +26,7 @@ ocaml_functions! {
     }
 }
 
-/// Counts itself, and notices when it is used after its drop.
+/// Counts itself, and detects uses after its drop.
 struct Owner {
     numbers: Vec<f64>,
     count: Counted,
@@ -158,8 +158,8 @@ test!(buffers_with_parts_in_domains, forbid(unsafe_code), ocaml = 5, || {
         full_major(lock);
         assert_eq!((live(), all.cells(lock)[4].get()), (1, 4.));
         drop(all);
-        // On OCaml 5.1 a domain that was joined ends late, while others collect without a pause,
-        // and has its garbage until then.
+        // On OCaml 5.1, a domain that was joined may end late, because others collect without a
+        // pause. It keeps its garbage until then.
         while live() > 0 {
             full_major(lock);
             lock.release(std::thread::yield_now);
@@ -168,7 +168,8 @@ test!(buffers_with_parts_in_domains, forbid(unsafe_code), ocaml = 5, || {
     assert_no_roots();
 });
 
-// Rust makes parts as OCaml does: of one owner, and of bigarrays that OCaml or a copy made.
+// Rust makes parts like OCaml: parts of one owner, and parts of bigarrays that OCaml or a copy
+// made.
 test!(parts_of_bigarrays, forbid(unsafe_code), || {
     use ocaml_boxroot::ConversionErrorKind::OutOfBounds;
     with_ocaml(|lock| {
@@ -289,7 +290,7 @@ test!(blits_of_bigarrays, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-// A large number of buffers, of which few are alive at a time.
+// A large number of buffers, only few of which are alive at a time.
 test!(buffers_are_dropped_once, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let mut most = 0;
@@ -326,7 +327,7 @@ impl Drop for Megabyte {
     }
 }
 
-// OCaml would not collect for so many blocks of a few words.
+// OCaml would not collect for this many blocks of a few words.
 test!(memory_of_buffers_counts, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let mut most = 0;
@@ -339,7 +340,7 @@ test!(memory_of_buffers_counts, forbid(unsafe_code), || {
     })
 });
 
-/// Panics in its drop, after an attempt to use OCaml.
+/// Panics in its drop, after it has tried to use OCaml.
 struct Panics(Boxroot<OCamlString>);
 
 impl AsMut<[f32]> for Panics {
@@ -359,7 +360,7 @@ impl Drop for Panics {
     }
 }
 
-/// Has no elements to give.
+/// Panics when it is asked for its elements.
 struct PanicsAtOnce(Counted);
 
 impl AsMut<[f32]> for PanicsAtOnce {

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Barrier;
 use std::thread;
 
-/// What the macro must not take for its own.
+/// A name that the macro must not use by mistake.
 const VALUE: &str = "ours";
 
 fn text(lock: &mut DomainLock) -> Result<&'static RootRef<OCamlString>, ConversionError> {
@@ -45,7 +45,7 @@ test!(cached_roots, forbid(unsafe_code), || {
     });
 });
 
-/// How many threads made the root.
+/// The number of threads that made the root.
 static MADE: AtomicUsize = AtomicUsize::new(0);
 
 static MEETING: Barrier = Barrier::new(4);
@@ -96,8 +96,8 @@ fn panics(
     })
 }
 
-// The initialiser makes the same root, and the first one stays. After a panic, the next call makes
-// it, also on another thread.
+// The initialiser itself makes the same root, and the first root stays. After a panic, the next
+// call makes the root, even on another thread.
 test!(cached_roots_made_in_the_way, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let root = nested(lock, 3).unwrap();
@@ -115,7 +115,7 @@ test!(cached_roots_made_in_the_way, forbid(unsafe_code), || {
     });
 });
 
-// OCaml code that the initialiser calls ends with an exception, and then makes the root in a
+// OCaml code that the initialiser calls first ends with an exception, and then makes the root in a
 // callback.
 test!(cached_roots_made_by_ocaml, forbid(unsafe_code), || {
     fn number(lock: &mut DomainLock, n: isize) -> Result<isize, Box<dyn Error>> {
@@ -137,7 +137,7 @@ test!(cached_roots_made_by_ocaml, forbid(unsafe_code), || {
     });
 });
 
-// The child of a fork has the root, and makes the roots that it has not.
+// The child of a fork has the root, and makes the roots that it lacks.
 #[cfg(unix)]
 test!(cached_roots_in_a_child, || {
     with_ocaml(|lock| {
@@ -152,7 +152,7 @@ test!(cached_roots_in_a_child, || {
     });
 });
 
-// The roots are there after the end, and nothing reads them.
+// The roots still exist after the shutdown, but are never read.
 test!(cached_roots_after_shutdown, forbid(unsafe_code), || {
     let runtime = start();
     DomainLock::attach(text).unwrap();

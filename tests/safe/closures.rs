@@ -1,4 +1,4 @@
-//! Rust functions as OCaml functions.
+//! Rust functions that OCaml code calls as OCaml functions.
 
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};
@@ -131,7 +131,7 @@ test!(closures_allocate_and_call_back, || {
         expected.sort_by_key(|n| -n);
         assert_eq!(sort::<Vec<i64>>(lock, &order, shuffled).unwrap(), expected);
         assert!(calls.load(Ordering::Relaxed) > 5000);
-        // After calls of Rust, OCaml's float registers and loop variables have kept their values.
+        // After calls of Rust, OCaml's float registers and loop variables still have their values.
         let half = Function::<(OCamlFloat,), OCamlFloat>::from_rust(lock, |lock, x| {
             if x.get(lock).to_float() % 1000. == 0. {
                 churn(lock);
@@ -207,7 +207,7 @@ impl Drop for Collects {
         unsafe {
             DomainLock::assume_held(|lock| {
                 full_major(lock).unwrap();
-                churn(lock); // takes the place of what has moved
+                churn(lock); // overwrites the memory of moved values
             })
         }
         .unwrap();
@@ -296,7 +296,7 @@ test!(closures_that_forget_themselves, || {
     assert_no_roots();
 });
 
-/// Calls the function so that only OCaml's stack refers to it while it runs.
+/// Calls the function in such a way that only OCaml's stack refers to it while it runs.
 fn call_and_drop(lock: &mut DomainLock, f: Boxroot<Count>, n: &Boxroot<I>) -> isize {
     let apply =
         Function::<(Count, I), I>::from_rust(lock, |lock, f, n| Ok(apply_to::<isize>(lock, f, n)?))
@@ -333,7 +333,7 @@ test!(closures_in_domains, ocaml = 5, || {
 });
 
 // OCaml 5 hides the frames around an effect handler while C code below it, or the collector for a
-// finaliser, calls OCaml. What looks at the call stack then would read NULL.
+// finaliser, calls OCaml. Code that walks the call stack then would read NULL.
 test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
     static LOOKED: AtomicUsize = AtomicUsize::new(0);
     fn look(lock: &mut DomainLock) -> Result<isize, Box<dyn std::error::Error>> {
@@ -372,7 +372,7 @@ test!(call_stacks_below_effect_handlers, forbid(unsafe_code), || {
         });
         let panics = panics.unwrap();
         assert!(in_fiber::<i32>(lock, &panics).is_err());
-        // The value that a panic leaves is dropped when the function has ended.
+        // The payload of a panic is dropped when the function has ended.
         let panics = Function::<(), I>::from_rust(lock, |lock| {
             let inner =
                 Function::<(), I>::from_rust(lock, |_| -> Result<isize, _> { panic_any(Looks) })?;

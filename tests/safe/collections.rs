@@ -63,7 +63,7 @@ test!(association_lists, || {
         let hashed: HashMap<String, i32> = list.to_rust(lock).unwrap();
         let list: Boxroot<Pairs> = hashed.to_ocaml(lock).unwrap();
         assert_eq!(list.to_rust(lock), Ok(map));
-        // As for OCaml's List.assoc, the first of several values counts.
+        // Like OCaml's List.assoc, the conversion takes the first of several values.
         let list: Boxroot<Pairs> = [("a", 1), ("a", 2)].to_ocaml(lock).unwrap();
         assert_eq!(list.to_rust::<HashMap<String, i32>>(lock).unwrap()["a"], 1);
         assert_eq!(list.to_rust::<BTreeMap<String, i32>>(lock).unwrap()["a"], 1);
@@ -71,7 +71,7 @@ test!(association_lists, || {
     assert_no_roots();
 });
 
-// Such a list once filled the memory.
+// Such a list once used up all memory.
 test!(a_list_that_goes_round_is_a_mismatch, || {
     with_ocaml(|lock| {
         for length_before in [0, 1, 2, 7, 100] {
@@ -158,7 +158,7 @@ test!(sequences_from_rust, forbid(unsafe_code), || {
         let queue = VecDeque::from([1, 2]);
         let of_queue: Boxroot<OCamlSeq<OCamlInt>> = queue.to_ocaml(lock).unwrap();
         assert_eq!(of_queue.iter::<i32>(lock).map(Result::unwrap).collect::<VecDeque<_>>(), queue);
-        // Nothing is made of elements that cannot be converted.
+        // No sequence is made if an element cannot be converted.
         let refused = ToOCaml::<OCamlSeq<OCamlInt>>::to_ocaml(&[1, u64::MAX], lock);
         assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
         drop(of_queue);
@@ -279,7 +279,7 @@ test!(bigarrays_of_several_dimensions, || {
     assert_no_roots();
 });
 
-// A bigarray of another kind, layout or number of dimensions does not have the form of a type.
+// A bigarray of another kind, layout or number of dimensions does not have the form of the type.
 test!(forms_of_bigarrays, || {
     fn forms<T>(lock: &DomainLock, array: &Boxroot<T>) -> Vec<bool> {
         macro_rules! has_form {
@@ -323,7 +323,7 @@ test!(bigarrays_from_rust, || {
         churn(lock);
         assert_eq!(array.to_rust::<Vec<f64>>(lock).as_ref(), Ok(&data));
         assert_eq!(sum_of_floats::<f64>(lock, &array).unwrap(), 4_999_950_000.);
-        // Altogether more than there is memory for, unless the collector frees them.
+        // All together need more memory than there is, unless the collector frees them.
         for _ in 0..2000 {
             doubles(lock, &[0.; 100_000]);
         }

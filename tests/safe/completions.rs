@@ -1,6 +1,5 @@
-//! `CompletionQueue`: promises of OCaml that Rust resolves, and futures of Rust that OCaml
-//! resolves. The tests run the queue themselves; `examples/lwt` and `examples/eio` have schedulers
-//! of OCaml's.
+//! `CompletionQueue`: OCaml promises that Rust resolves, and Rust futures that OCaml resolves. The
+//! tests run the queue themselves; `examples/lwt` and `examples/eio` use OCaml's schedulers.
 
 use crate::futures::{block_on, poll};
 use crate::support::process::in_a_child;
@@ -33,7 +32,7 @@ fn is_readable(queue: &CompletionQueue, wait: bool) -> bool {
     unsafe { libc::poll(&mut poll, 1, if wait { -1 } else { 0 }) == 1 }
 }
 
-/// Runs the queue until that is so, as a scheduler does.
+/// Runs the queue until `is_so` returns true, as a scheduler does.
 fn run_until(lock: &mut DomainLock, queue: &CompletionQueue, mut is_so: impl FnMut() -> bool) {
     while !is_so() {
         assert!(lock.release(|| is_readable(queue, true)));
@@ -41,7 +40,7 @@ fn run_until(lock: &mut DomainLock, queue: &CompletionQueue, mut is_so: impl FnM
     }
 }
 
-/// A function of OCaml's that takes a result, and the results.
+/// An OCaml function that takes a result, and the channel of the results.
 fn promise(
     lock: &mut DomainLock,
 ) -> (Boxroot<Resolve<OCamlInt>>, mpsc::Receiver<Result<i64, String>>) {
@@ -54,14 +53,14 @@ fn promise(
     (resolve.unwrap(), receiver)
 }
 
-/// What OCaml makes of an exception.
+/// OCaml's text of an exception.
 fn text(lock: &mut DomainLock, exception: &RootRef<OCamlException>) -> String {
     let to_string = function::<(OCamlException,), OCamlString>(lock, "exception_to_string");
     let text = to_string.call(lock, exception).unwrap().0;
     text.to_string_lossy()
 }
 
-/// A function that OCaml calls to cancel, and how often it did.
+/// A function that OCaml calls to cancel, and the count of these calls.
 fn counter(lock: &mut DomainLock) -> (Boxroot<Cancel>, Arc<AtomicUsize>) {
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
@@ -100,7 +99,7 @@ impl std::fmt::Display for PanicsAsText {
 
 impl std::error::Error for PanicsAsText {}
 
-/// A result whose conversion panics if `IN_CONVERSION`; else its drop does.
+/// A result whose conversion panics if `IN_CONVERSION` is true; otherwise its drop panics.
 struct PanickingResult<const IN_CONVERSION: bool>;
 
 impl<const IN_CONVERSION: bool> FromOCaml<OCamlInt> for PanickingResult<IN_CONVERSION> {
@@ -144,7 +143,7 @@ test!(completion_resolves_a_promise, || {
             let (resolve, results) = promise(lock);
             let completion = queue.completion(resolve);
             churn(lock);
-            // Under this thread's lock: the other one needs none.
+            // This thread holds the lock. The other thread needs none.
             thread::spawn(move || end(completion)).join().unwrap();
             assert!(results.try_recv().is_err() && is_readable(&queue, false));
             queue.run(lock).unwrap();
@@ -160,7 +159,7 @@ test!(completion_resolves_a_promise, || {
 test!(queue_runs_what_is_there, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let queue = Arc::new(queue(lock));
-        // A function that raises; one that adds another completion; and others.
+        // A function that raises, a function that adds another completion, and others.
         let raises =
             Resolve::<OCamlInt>::from_rust(lock, |_, _| -> Result<(), _> { Err("raised")? });
         queue.completion(raises.unwrap()).resolve(Number::Ok(1));
@@ -169,7 +168,7 @@ test!(queue_runs_what_is_there, forbid(unsafe_code), || {
         let adds = Resolve::<OCamlInt>::from_rust(lock, move |lock, _| {
             let last = last.lock().unwrap().take().unwrap();
             again.completion(last).resolve(Number::Ok(3));
-            again.run(lock)?; // a scheduler inside of the scheduler
+            again.run(lock)?; // a scheduler inside the scheduler
             Ok(())
         });
         queue.completion(adds.unwrap()).resolve(Number::Ok(2));
@@ -179,7 +178,7 @@ test!(queue_runs_what_is_there, forbid(unsafe_code), || {
         queue.run(lock).unwrap();
         assert_eq!(results.recv(), Ok(Ok(3)));
         assert!(!is_readable(&queue, false));
-        // The call of a closure that panics.
+        // A call of a closure that panics.
         let (resolve, results) = promise(lock);
         let mut future: OCamlFuture<i64> =
             queue.call::<OCamlInt, _>(|_, _| -> Result<Boxroot<Cancel>, _> { panic!("in a call") });
@@ -256,10 +255,11 @@ test!(future_of_a_promise, forbid(unsafe_code), || {
 test!(future_that_is_dropped_cancels, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let queue = queue(lock);
-        // Before OCaml has started.
+        // Dropped before OCaml has started the call.
         drop(queue.call::<OCamlInt, i64>(|_, _| panic!("is not started")));
         queue.run(lock).unwrap();
-        // While OCaml is at work, and at that moment: the promise keeps what resolves it.
+        // Dropped later, while the call starts, or after its result. The promise keeps the resolver
+        // alive.
         let kept = Arc::new(Mutex::new(Vec::new()));
         for drops in ["later", "meanwhile", "after the result"] {
             let (cancel, count) = counter(lock);
@@ -341,14 +341,14 @@ test!(completions_in_flight, forbid(unsafe_code), || {
                 resolve.call(lock, &three).unwrap();
             }
         });
-        queue.run(lock).unwrap(); // nothing is to be cancelled
+        queue.run(lock).unwrap(); // there is nothing to cancel
         drop(resolve);
         full_major(lock);
         assert_eq!(stats().live_roots, 0);
     });
 });
 
-// The thread of a scheduler of OCaml's waits in select.
+// The thread of an OCaml scheduler waits in select.
 test!(completions_wake_select, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let queue = Arc::new(queue(lock));
@@ -388,7 +388,7 @@ test!(future_whose_waker_panics, forbid(unsafe_code), || {
         let waker = Waker::from(Arc::new(PanicsWhenWoken));
         assert!(Pin::new(&mut future).poll(&mut Context::from_waker(&waker)).is_pending());
         queue.run(lock).unwrap();
-        full_major(lock); // drops what would resolve it, and wakes
+        full_major(lock); // drops the resolver, and wakes
         full_major(lock);
         assert!(matches!(poll(&mut future), Poll::Ready(Err(CallError::Unresolved))));
     });
@@ -399,7 +399,7 @@ test!(queue_that_is_closed, forbid(unsafe_code), || {
     for shuts_down in [false, true] {
         let (queue, completion, started, mut futures) = DomainLock::with(|lock| {
             let queue = queue(lock);
-            // OCaml has started, and keeps what resolves.
+            // OCaml has started, and keeps the resolver.
             let kept = Arc::new(Mutex::new(None));
             let keep = Arc::clone(&kept);
             let started = queue.call::<OCamlInt, i64>(move |lock, resolve| {
@@ -448,7 +448,7 @@ test!(closure_whose_drop_waits_for_a_future, forbid(unsafe_code), || {
         });
         let second = queue.call::<OCamlInt, i64>(|lock, _| Ok(nothing(lock)));
         *joins.lock().unwrap() = Some(Joins(Some(thread::spawn(|| block_on(second)))));
-        drop(joins); // the closure has it
+        drop(joins); // the closure owns it
         queue.close();
     });
 });
@@ -487,11 +487,11 @@ test!(queue_in_the_child_of_a_fork, || {
             unsafe { libc::_exit(0) };
         });
         drop(dropped);
-        // What the queue runs forks: in the child, the rest is not run.
+        // A completion in the queue forks. In the child, the rest does not run.
         let queue = Arc::new(queue);
         let in_child = Arc::clone(&queue);
         let forks = Resolve::<OCamlInt>::from_rust(lock, move |lock, _| {
-            // SAFETY: the child only runs what this test does, and ends.
+            // SAFETY: the child only runs the code of this test, and ends.
             if unsafe { libc::fork() } == 0 {
                 let error = in_child.run(lock).unwrap_err();
                 assert!(matches!(error, CallError::Attach(AttachError::Forked)), "{error:?}");
@@ -526,7 +526,7 @@ impl Wake for Counts {
     }
 }
 
-// The future's mutex may be locked for ever there, and the task is the parent's.
+// The future's mutex may be locked forever there, and the task belongs to the parent.
 test!(future_that_ocaml_resolves_in_the_child_of_a_fork, || {
     with_ocaml(|lock| {
         let queue = queue(lock);
@@ -551,7 +551,7 @@ test!(future_that_ocaml_resolves_in_the_child_of_a_fork, || {
             let mut kept = kept.lock().unwrap();
             kept.pop().unwrap().call(lock, &result).unwrap();
             kept.clear();
-            full_major(lock); // drops what resolves the other one
+            full_major(lock); // drops the other resolver
             full_major(lock);
             count.0.load(Ordering::SeqCst)
         };
@@ -560,7 +560,7 @@ test!(future_that_ocaml_resolves_in_the_child_of_a_fork, || {
     });
 });
 
-// OCaml, and whoever closes a queue, sees nothing of panics that are not theirs.
+// OCaml, and the thread that closes a queue, do not get panics of other code.
 test!(panics_of_results_and_of_closures, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let queue = queue(lock);
@@ -583,7 +583,7 @@ test!(panics_of_results_and_of_closures, forbid(unsafe_code), || {
         }
         let payload = catch_unwind(AssertUnwindSafe(|| poll(&mut converts).is_ready()));
         assert_eq!(payload.unwrap_err().downcast_ref(), Some(&"in a conversion"));
-        // The closures are dropped: of a future that is not wanted any more, and in the end.
+        // The closures are dropped: when a future is no longer wanted, and in the end.
         let call = |panics: PanickingResult<false>| {
             queue.call::<OCamlInt, i64>(move |lock, _| {
                 let _panics = &panics;

@@ -1,4 +1,4 @@
-//! Conversions, and the functions that conversions of other types can be built on.
+//! Conversions, and the functions for building conversions of other types.
 
 use crate::functions::{
     extremes, flip, float_array, numbers, rotate, same, show_numbers, show_uchar, string_array,
@@ -104,7 +104,7 @@ test!(accessors_of_values, forbid(unsafe_code), || {
     })
 });
 
-/// `x`, copied to OCaml, through some collections, and back.
+/// Copies `x` to OCaml, collects, and copies it back.
 fn round_trip<T, R: ToOCaml<T> + FromOCaml<T>>(lock: &mut DomainLock, x: &R) -> R {
     let root: Boxroot<T> = x.to_ocaml(lock).unwrap();
     churn(lock);
@@ -190,7 +190,7 @@ test!(large_arrays_and_long_lists, || {
 
 test!(integers_of_all_widths, || {
     with_ocaml(|lock| {
-        /// `least` and `most` are OCaml's.
+        /// `least` and `most` are the limits of OCaml's type.
         fn there_and_back<T, R>(lock: &mut DomainLock, numbers: &[R], least: i64, most: i64)
         where
             R: ToOCaml<T> + FromOCaml<T> + Copy + Debug + PartialEq + TryInto<i64>,
@@ -236,7 +236,7 @@ test!(integers_of_all_widths, || {
             from_ocaml.to_rust::<Vec<u8>>(lock),
             Err(ConversionErrorKind::OutOfRange.into())
         );
-        // If one element does not fit, there is no list, and no root is left.
+        // If one element does not fit, no list is made, and no root is left.
         let refused: Result<Boxroot<OCamlList<OCamlInt>>, ConversionError> =
             [1, 2, u64::MAX].to_ocaml(lock);
         assert_eq!(refused.err(), Some(ConversionErrorKind::OutOfRange.into()));
@@ -385,7 +385,7 @@ test!(arrays_of_floats_and_others, || {
                     assert_eq!(stats().live_roots, 3);
                 }
             }
-            // Floats alone are in the flat form; the others are values.
+            // Arrays of only floats are flat; the others hold values.
             let floats: Boxroot<OCamlArray<OCamlAny>> = vec![float; n].to_ocaml(lock).unwrap();
             assert_eq!(floats.get(lock).kind(), Kind::Block { tag: 254, size: n });
             let others: Boxroot<OCamlArray<OCamlAny>> = vec![text; n].to_ocaml(lock).unwrap();
@@ -400,7 +400,7 @@ test!(elements_of_arrays_change, || {
     with_ocaml(|lock| {
         let mismatch = Err(ConversionErrorKind::Mismatch.into());
         let words: Boxroot<OCamlArray<OCamlString>> = ["a", "b", "c"].to_ocaml(lock).unwrap();
-        full_major(lock); // the array is old then, and what is stored is young
+        full_major(lock); // the array is old then, and the stored value is young
         words.set_at(lock, 1, "new").unwrap();
         churn(lock);
         assert_eq!(words.to_rust::<Vec<String>>(lock).unwrap(), ["a", "new", "c"]);
@@ -416,7 +416,7 @@ test!(elements_of_arrays_change, || {
             assert!(outside.is_err());
         }
         assert_eq!(ints.to_rust::<Vec<i64>>(lock).unwrap(), [1]);
-        // Arrays have only floats or none.
+        // An array has only floats, or none.
         let text: Boxroot<OCamlString> = "text".to_ocaml(lock).unwrap();
         let any: Boxroot<OCamlArray<OCamlAny>> = [text.as_any(); 2].to_ocaml(lock).unwrap();
         assert_eq!(any.set_at(lock, 0, boxed.as_any()), mismatch);
@@ -470,7 +470,7 @@ test!(kinds_and_blocks, || {
         assert_eq!(crate::functions::area::<f64>(lock, &rectangle).unwrap(), 4.);
         // OCaml's constructors have tags up to this one.
         let last = if cfg!(ocaml5) { 243 } else { 245 };
-        // SAFETY: it has fields of any type, and nobody takes it for a value of another type.
+        // SAFETY: it has fields of any type, and is not used as a value of another type.
         let (value, _) = unsafe { lock.alloc_block::<OCamlAny>(last, &sides) }.unwrap();
         assert_eq!(value.kind(), Kind::Block { tag: last, size: 2 });
         for tag in [last + 1, 247, 252, 255] {
@@ -510,8 +510,8 @@ test!(kinds_of_everything, || {
                 Kind::Immediate(_) => 0, // OCaml 4 has no continuations
             })
             .collect();
-        // As in testlib.ml: lists and closures, an infix pointer, lazy values, numbers, floats in a
-        // row, ...
+        // In the order of testlib.ml: lists and closures, an infix pointer, lazy values, numbers,
+        // floats in a row, ...
         assert_eq!(tags[..4], [0, 247, 247, 249]);
         assert_eq!(tags[6..9], [255, 255, 254]);
         assert_eq!(tags[11..14], [252, 253, 0]);
@@ -523,8 +523,7 @@ test!(kinds_of_everything, || {
     })
 });
 
-// On OCaml 4, values of abstract types may be such pointers. What stands before them is not a
-// header.
+// On OCaml 4, values of abstract types may be such pointers. The word before them is not a header.
 test!(pointers_out_of_the_heap, ocaml = 4, || {
     const PAGE: usize = 1 << 16;
     with_ocaml(|lock| {
@@ -541,7 +540,7 @@ test!(pointers_out_of_the_heap, ocaml = 4, || {
             assert_ne!(pages, libc::MAP_FAILED);
             pages as isize
         };
-        // SAFETY: OCaml 4 allows pointers out of the heap as values.
+        // SAFETY: OCaml 4 allows pointers outside the heap as values.
         let pointer: Value<'_, OCamlAny> = unsafe { Value::from_raw(pages + PAGE as isize) };
         assert_eq!(pointer.kind(), Kind::Block { tag: 251, size: 0 });
         let root = Boxroot::new(lock, pointer);
@@ -567,7 +566,7 @@ test!(strings_that_are_not_utf8, || {
     assert_no_roots();
 });
 
-/// Does `mischief` whenever it is converted.
+/// Runs `mischief` whenever it is converted.
 struct Imp<'a> {
     mischief: &'a dyn Fn(&mut DomainLock) -> Result<Boxroot<OCamlFloat>, ConversionError>,
 }
@@ -641,7 +640,7 @@ test!(conversions_that_hand_out_one_root, forbid(unsafe_code), || {
     })
 });
 
-/// Tries to collect while the list that it is an element of is being read.
+/// Tries to collect while the list that contains it is being read.
 struct Attaches;
 
 impl FromOCaml<OCamlString> for Attaches {

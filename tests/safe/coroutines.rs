@@ -1,4 +1,4 @@
-//! Coroutines with their own stacks, which can end what they begin in any order. musl has none.
+//! Coroutines with their own stacks. They can end their calls in any order. musl has no coroutines.
 
 use crate::support::coroutine::{suspend, Coroutine};
 use crate::support::exported::Run;
@@ -14,7 +14,7 @@ use std::process::Output;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// Is suspended in a release, with OCaml's frames on its stack.
+/// Suspends itself in a release, with OCaml's frames on its stack.
 fn release() {
     let body: Run = |lock, _| {
         let kept = strings(lock, 100);
@@ -26,7 +26,7 @@ fn release() {
     DomainLock::with(|lock| assert_eq!(ocaml(lock, "run", 7, body).unwrap(), 7)).unwrap();
 }
 
-/// Is suspended while it holds the lock.
+/// Suspends itself while it holds the lock.
 fn hold() {
     DomainLock::with(|_| suspend()).unwrap();
 }
@@ -51,8 +51,8 @@ fn run_inner(how: &str) -> Output {
     output_within(Duration::from_secs(60), this_program().env(INNER, how)).unwrap()
 }
 
-/// Two stacks that end at the same address, one after the other: of 1 MiB, and of 128 KiB. Below
-/// the second one is a guard page, and then memory of others.
+/// Two stacks that end at the same address, used one after the other: of 1 MiB, and of 128 KiB.
+/// Below the second one is a guard page, and below that memory of others.
 fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static mut [u8]) {
     const SMALL: usize = 128 << 10;
     const PAGE: usize = 4096;
@@ -60,7 +60,7 @@ fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static 
     let small = move || {
         let start = memory.cast::<u8>();
         let start = start.wrapping_add(start.align_offset(PAGE) + memory.len() - PAGE - SMALL);
-        // SAFETY: the page is in the memory, which nobody else uses any more.
+        // SAFETY: the page is in the memory, which is no longer used.
         unsafe {
             assert_eq!(libc::mprotect(start.wrapping_sub(PAGE).cast(), PAGE, libc::PROT_NONE), 0);
             std::slice::from_raw_parts_mut(start, SMALL)
@@ -70,7 +70,7 @@ fn large_stack_and_small_one() -> (&'static mut [u8], impl FnOnce() -> &'static 
     (unsafe { &mut *memory }, small)
 }
 
-/// A value without end.
+/// An infinitely deep value.
 struct Endless;
 
 impl ToOCaml<OCamlInt> for Endless {
@@ -85,7 +85,7 @@ impl ToOCaml<OCamlInt> for Endless {
 
 fn reach_the_end_of_the_stack() {
     DomainLock::with(|lock| {
-        // Functions of OCaml would write behind the guard page.
+        // Functions of OCaml would write beyond the guard page.
         let error = ocaml(lock, "run", 7, |_, _| Ok(())).unwrap_err();
         assert!(error.is(lock, "Stack_overflow"), "{error}");
         depth::set_limit(usize::MAX);
@@ -143,7 +143,7 @@ fn raise_an_exception() {
     unsafe { DomainLock::assume_held(body) }.unwrap();
 }
 
-// OCaml takes the frames that an exception jumps over for those at lower addresses.
+// OCaml assumes that an exception jumps over the frames at lower addresses.
 test!(exception_on_a_stack_above, || {
     start();
     let (lower, upper) = vec![0; 8 << 20].leak().split_at_mut(4 << 20);

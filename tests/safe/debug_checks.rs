@@ -1,5 +1,5 @@
-//! The feature `debug-checks`: each misuse of a raw root is reported, with the place in the program
-//! that created it.
+//! The feature `debug-checks`: reports each misuse of a raw root, with the place in the program
+//! that created the root.
 
 use crate::support::raw;
 use crate::support::roots::Roots;
@@ -22,13 +22,13 @@ use std::sync::{mpsc, Mutex};
 use std::thread;
 use sys::BoxRoot;
 
-/// The message of the panic with which `f` ends.
+/// The message of the panic that ends `f`.
 fn report<R>(f: impl FnOnce() -> R) -> String {
     let payload = catch_unwind(AssertUnwindSafe(f)).err().expect("misuse is reported");
     *payload.downcast::<String>().expect("a message")
 }
 
-/// A root, and the place that creates it, as messages name it.
+/// A root, and the place of its creation, as messages name it.
 fn root(n: isize) -> (BoxRoot, String) {
     // SAFETY: the value is an immediate.
     let root = unsafe { sys::boxroot_create((n << 1) | 1) }.unwrap();
@@ -134,7 +134,7 @@ test!(roots_that_c_deletes, || {
     assert!(stats().pools <= 2, "{:?}", stats());
 });
 
-// The function of C itself has no line to name, but the address of its caller.
+// The C function has no line to report, only the address of its caller.
 test!(roots_that_c_creates, || {
     extern "C" {
         fn boxroot_create(value: sys::Value) -> Option<BoxRoot>;
@@ -201,10 +201,10 @@ struct Point {
     y: f64,
 }
 
-// Every root is on record with the line of this file that called the crate, however deep in the
-// crate it was created.
+// Every root is recorded with the line of this file that called the crate, even if it was created
+// deep inside the crate.
 test!(leaks_of_conversions, || {
-    /// Expects `count` roots from one place on `line`, since `before`.
+    /// Expects `count` new roots since `before`, from one place on `line`.
     fn check(before: &[(Site, usize)], line: u32, count: usize) {
         let now = leaks();
         let new: Vec<_> =
@@ -285,7 +285,7 @@ test!(leaks_that_nobody_reads, || {
     assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
-/// What is written to standard error from now on.
+/// Everything that is written to standard error from now on.
 fn stderr() -> BufReader<UnixStream> {
     let (reads, writes) = UnixStream::pair().unwrap();
     // SAFETY: the function has no precondition.
@@ -310,7 +310,7 @@ test!(signal_handlers_without_a_stack, ocaml = 5, || {
     }
 });
 
-/// The next lines, as many as the watchdog writes for one holder.
+/// The next three lines: the watchdog's report for one holder.
 fn three_lines(stderr: &mut impl BufRead) -> [String; 3] {
     [(); 3].map(|()| {
         let mut line = String::new();
@@ -375,7 +375,7 @@ test!(deadlock_by_a_mutex, || {
     });
 });
 
-// The workers of a pool are named, because each has a lock of its own.
+// The report names the workers of a pool, because each has its own lock.
 test!(deadlock_beside_a_pool, ocaml = 5, || {
     let _runtime = Runtime::start().unwrap();
     let mut stderr = stderr();
@@ -396,7 +396,7 @@ test!(deadlock_beside_a_pool, ocaml = 5, || {
         assert_names(&waits, " `loader` has waited for OCaml's lock", here + 10);
         assert_names(&holds, " `main` has been attached", here);
         assert!(also_holds.contains(" `ocaml-worker "), "{also_holds}");
-        drop(end); // a collection would wait for the worker's domain
+        drop(end); // otherwise a collection would wait for the worker's domain
         (thread, task)
     })
     .unwrap();

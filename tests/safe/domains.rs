@@ -1,5 +1,5 @@
-//! Domains that end, or drop each other's roots; threads and domains that wait for each other by
-//! Rust's locks, condition variables and joins.
+//! Domains that end, or drop each other's roots. Threads and domains that wait for each other
+//! through Rust's locks, condition variables and joins.
 
 use crate::support::exported::{Run, HANDED_OVER};
 use crate::support::safe::*;
@@ -151,8 +151,8 @@ test!(roots_live_on_after_their_domain, forbid(unsafe_code), ocaml = 5, || {
     runtime.shutdown().unwrap();
 });
 
-/// A root that a finaliser moves to the end of its thread, if that is not this thread. The first
-/// one does.
+/// A root that its finaliser moves to the end of the thread on which it runs, if that is not this
+/// thread. Only the first finaliser does that.
 struct MovesOn(Option<Boxroot<OCamlString>>, thread::ThreadId);
 
 impl Drop for MovesOn {
@@ -168,7 +168,7 @@ impl Drop for MovesOn {
 
 static UNBLOCKS_SIGNALS: AtomicBool = AtomicBool::new(false);
 
-/// As crates do that have a safe function for it.
+/// Unblocks signals, as some crates do in a safe function.
 fn unblock_signals() {
     // SAFETY: an empty set is a set, and all handlers of this process may run on any thread.
     let result = unsafe {
@@ -197,8 +197,8 @@ static HAS_MOVED_ON: AtomicBool = AtomicBool::new(false);
 
 static LOCK_AT_END: Mutex<Option<ocaml_boxroot_sys::LockState>> = Mutex::new(None);
 
-// While a domain waits, its backup thread collects for it, and runs finalisers. When that thread
-// ends, it does not hold the lock, and another domain may have the number of its domain.
+// While a domain waits, its backup thread collects for it, and runs finalisers. When the backup
+// thread ends, it does not hold the lock, and another domain may have its domain's number.
 test!(roots_at_the_end_of_a_backup_thread, forbid(unsafe_code), ocaml = 5, || {
     end_a_backup_thread();
 });

@@ -52,7 +52,7 @@ test!(places_of_panics, || {
             let located = text(lock, panics);
             assert!(located.starts_with(&start) && located.ends_with(end), "{located}");
         }
-        // An exception that the program catches leaves nothing in a later failure.
+        // An exception that the program catches leaves no trace in a later failure.
         let caught: Run = |_, _| {
             catch_unwind(|| panic!("caught")).unwrap_err();
             Err("an error".into())
@@ -188,14 +188,14 @@ test!(predefined_exceptions_are_told_apart, || {
             assert!(!parts.iter().any(|part| exception.is(lock, part)), "{name}");
             assert!(!exception.is(lock, &format!("{name}\0")) && !exception.is(lock, ""));
         }
-        // One was also registered under the name of a predefined one.
+        // One exception was also registered under the name of a predefined one.
         let quiet = raised(lock, 2);
         assert!(quiet.is(lock, "Quiet") && !quiet.is(lock, "Sys_blocked_io"));
     });
     assert_no_roots();
 });
 
-// Each goes to OCaml as an exception and as an error, and comes back as itself and as nothing else.
+// Each goes to OCaml as an exception and as an error, and comes back only as itself.
 test!(predefined_exceptions_are_errors, forbid(unsafe_code), || {
     macro_rules! there_and_back {
         ($lock:ident: $($type:ident $text:literal $made:expr;)*) => {$(
@@ -238,10 +238,10 @@ test!(predefined_exceptions_are_errors, forbid(unsafe_code), || {
             InvalidArgument "a\0b" InvalidArgument("a\0b".to_string());
             SysError "" SysError(String::new());
         }
-        // Other errors are none of them.
+        // Other errors are not predefined exceptions.
         let attach = CallError::from(AttachError::NotSetup);
         assert_eq!(NotFound::of(lock, &attach).unwrap(), None);
-        // The text of a chain has each part once.
+        // The text of a chain contains each part once.
         let context = Context(Failure("no tea".into()).into());
         assert_eq!(chain(&context), ["while serving", "no tea", "OCaml's exception Failure"]);
     });
@@ -256,7 +256,7 @@ test!(backtraces_of_exceptions, environment = RECORDED, || {
             let text = exception.backtrace(lock).unwrap_or_default();
             text.lines().map(String::from).collect()
         };
-        // It is that of this exception, even if other OCaml code runs before Rust asks.
+        // It is this exception's backtrace, even if other OCaml code runs before Rust asks for it.
         let (first, second) = (raised(lock, 0), raised(lock, 1));
         churn(lock);
         let (first_lines, second_lines) = (lines(&first, lock), lines(&second, lock));
@@ -267,7 +267,7 @@ test!(backtraces_of_exceptions, environment = RECORDED, || {
         assert_ne!(first_lines, second_lines);
         let by_c = lines(&raised(lock, 8), lock);
         assert!(by_c[0].starts_with("Raised by primitive operation at "), "{by_c:?}");
-        // One that was made in Rust, or raised by `raise_notrace`, has none.
+        // An exception that was made in Rust, or raised by `raise_notrace`, has none.
         assert_eq!(EndOfFile.exception(lock).unwrap().backtrace(lock), None);
         let quietly: Boxroot<Function<(), ()>> = function(lock, "raise_quietly");
         churn_a_little(lock);
@@ -299,7 +299,7 @@ test!(backtraces_are_not_recorded, || {
         for n in 0..=7 {
             assert_eq!(raised(lock, n).backtrace(lock), None);
         }
-        // OCaml code may change that at any time.
+        // OCaml code may switch backtraces on and off at any time.
         let record: Boxroot<Function<(bool,), ()>> = function(lock, "record_backtrace");
         for recorded in [true, false] {
             let flag = recorded.to_ocaml(lock).unwrap();
@@ -309,7 +309,7 @@ test!(backtraces_are_not_recorded, || {
     })
 });
 
-// OCaml 5 forgets the first part when C raises: see `caml_raise_exn`.
+// OCaml 5 drops the first part when C raises: see `caml_raise_exn`.
 test!(backtraces_pass_through_rust, ocaml = 4, environment = RECORDED, || {
     with_ocaml(|lock| {
         let backtrace_of: Boxroot<Function<(OCamlInt,), OCamlString>> =
@@ -403,7 +403,7 @@ test!(exceptions_from_rust, || {
         let missing = unsafe { Exception::new(lock, "none", &[]) };
         assert!(matches!(missing, Err(CallError::NotRegistered(name)) if &*name == "none"));
         for name in ["raise_nth", "an_object"] {
-            // SAFETY: the name is that of a value that is not an exception, so the call is refused.
+            // SAFETY: the name belongs to a value that is not an exception, so the call is refused.
             let no_exception = unsafe { Exception::new(lock, name, &[]) };
             assert!(
                 matches!(no_exception, Err(CallError::NotRegistered(found)) if &*found == name)
@@ -446,10 +446,10 @@ test!(declared_exceptions, || {
         }
         let quiet = ocaml(lock, "run", 0, |_, _| Err(Quiet.into())).unwrap_err();
         assert_eq!(Quiet::of(lock, &quiet).unwrap(), Some(Quiet));
-        // What hides the struct has only its text.
+        // An error that hides the struct keeps only its text.
         let hidden = ocaml(lock, "run", 0, |_, _| Err(io::Error::other(here()).into()));
         assert!(hidden.unwrap_err().is(lock, "Failure"));
-        // They are found in any error that has an exception among its sources.
+        // Exceptions are found in any error that has one among its sources.
         let exception = raised(lock, 1);
         let found = Some(ParseError { text: "expected ;".into(), place: 17 });
         let inside: [Any; 4] = [
@@ -512,7 +512,7 @@ impl Drop for Bomb {
     }
 }
 
-// `unwrap` and `fn main() -> Result<(), ConversionError>` print errors by `Debug`.
+// `unwrap` and `fn main() -> Result<(), ConversionError>` print errors with `Debug`.
 test!(debug_of_errors_has_the_text, forbid(unsafe_code), || {
     let not_setup = "NotSetup: no OCaml runtime is running; start one with Runtime::start";
     assert_eq!(format!("{:?}", DomainLock::with(|_| ()).unwrap_err()), not_setup);
@@ -657,15 +657,15 @@ test!(hooks_of_panics_attach, forbid(unsafe_code), || {
     );
 });
 
-/// An error of the program, as `thiserror` makes it of `#[from] CallError`.
+/// An error of the program, as `thiserror` derives it with `#[from] CallError`.
 #[derive(Debug)]
 struct Order(CallError);
 
-/// The same with `#[error(transparent)]`: its text and its source are those of the error inside.
+/// The same with `#[error(transparent)]`: text and source are those of the inner error.
 #[derive(Debug)]
 struct Transparent(CallError);
 
-/// A text around any error, as `anyhow`'s `context`.
+/// A text around any error, like `anyhow`'s `context`.
 #[derive(Debug)]
 struct Context(Box<dyn StdError + Send + Sync>);
 
@@ -790,7 +790,7 @@ test!(exceptions_in_errors_of_the_program, || {
         let closure = Count::from_rust(lock, |lock, _| Ok(from(lock).map(|()| 0)?)).unwrap();
         let error = closure.call_converting::<i32>(lock, 0).unwrap_err();
         assert!(error.to_string().contains("Parse_error"), "{error}");
-        // The text of a chain has each part once, and the place.
+        // The text of a chain contains each part once, and the place.
         let context = Context(Order(NotFound.exception(lock).unwrap().into()).into());
         let chain = chain(&context);
         assert_eq!(chain[..3], ["while serving", "no order", "OCaml exception: Not_found"]);

@@ -27,7 +27,7 @@ test!(command_with_pre_exec_after_a_worker_ended, || {
     for _ in 0..50 {
         attach_on_another_thread();
         let mut command = Command::new("true");
-        // SAFETY: the function does nothing. Because of it, the process is copied by fork.
+        // SAFETY: the function does nothing. It makes std copy the process with fork.
         unsafe { command.pre_exec(|| Ok(())) };
         assert!(command.status().unwrap().success());
     }
@@ -41,7 +41,7 @@ test!(command_with_pre_exec_after_a_worker_ended, || {
     .unwrap();
 });
 
-/// When it is dropped, starts a process that is copied by fork.
+/// When it is dropped, starts a process through fork.
 struct RunsACommand(mpsc::Sender<ExitStatus>);
 
 impl Drop for RunsACommand {
@@ -53,7 +53,7 @@ impl Drop for RunsACommand {
     }
 }
 
-// The thread seems to hold a lock, because OCaml does not clear its data of the domain.
+// The thread seems to hold a lock, because OCaml does not clear the thread's data of the domain.
 test!(command_after_the_end_of_a_domain, ocaml = 5, || {
     thread_local!(static AT_THE_END: OnceCell<RunsACommand> = const { OnceCell::new() });
     static SENDER: Mutex<Option<mpsc::Sender<ExitStatus>>> = Mutex::new(None);
@@ -72,8 +72,8 @@ test!(command_after_the_end_of_a_domain, ocaml = 5, || {
     });
 });
 
-/// Starts OCaml, which writes its runtime events to a file of each process, and returns the name of
-/// this process's file.
+/// Starts OCaml with runtime events, which go to a separate file for each process. Returns a
+/// function with the name of this process's file.
 fn start_with_events() -> impl Fn() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("events-{}", process::id()));
     fs::create_dir_all(&folder).unwrap();
@@ -102,7 +102,8 @@ test!(a_child_writes_runtime_events_of_its_own, ocaml = 5, || {
     fs::remove_dir_all(file().parent().unwrap()).unwrap();
 });
 
-// Such a child cannot ask for the collection in which OCaml would make another file: it is in one.
+// Such a child cannot request the collection in which OCaml would make another file, because it is
+// already in a collection.
 test!(command_in_a_finaliser_with_runtime_events, ocaml = 5, || {
     let file = start_with_events();
     let (sender, results) = mpsc::channel();
@@ -143,8 +144,8 @@ extern "C" fn wait_at_the_end(_: *mut libc::c_void) {
     }
 }
 
-// In the child, glibc leaves the thread-specific values of such a thread on its stack, and so to a
-// thread that gets this stack.
+// In the child, glibc leaves the thread-specific values of such a thread on its stack. So a thread
+// that gets this stack also gets the values.
 test!(fork_while_a_thread_ends, || {
     let key = make_key(wait_at_the_end);
     start();
@@ -251,7 +252,7 @@ test!(threads_of_a_child_of_ocaml_take_turns, except = &["5.0.", "5.1."], || {
     DomainLock::with(take_turns).unwrap();
 });
 
-// OCaml 5 believes that the parent's thread that makes others take turns runs in the child.
+// OCaml 5 assumes that the parent's tick thread also runs in the child.
 test!(threads_of_a_child_take_turns, || {
     let _runtime = Runtime::start().unwrap();
     thread::spawn(|| DomainLock::with(|_| ()).unwrap()).join().unwrap();
@@ -273,8 +274,8 @@ test!(threads_of_a_child_take_turns, || {
     assert_eq!(status, Ok(0), "the child's status");
 });
 
-// A process ends by the end of its last thread. Here this is the one that forked, so no other
-// thread may stay.
+// A process ends when its last thread ends. Here this is the thread that forked, so no other thread
+// may stay.
 test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     let _runtime = Runtime::start().unwrap();
     attach_on_another_thread();
@@ -299,8 +300,8 @@ test!(a_child_ends_by_the_end_of_its_last_thread, ocaml = 5, || {
     assert_eq!((unsafe { libc::waitpid(id, &mut status, 0) }, status), (id, 0));
 });
 
-// The child of a release cannot take the lock again. It says so, although the lock of Rust's stderr
-// is held forever there.
+// The child of a release cannot take the lock again. It prints that, although the lock of Rust's
+// stderr is held forever there.
 test!(a_child_ends_where_release_does, || {
     let _runtime = Runtime::start().unwrap();
     let (locked, is_locked) = mpsc::channel();
@@ -321,8 +322,8 @@ test!(a_child_ends_where_release_does, || {
     other.join().unwrap();
 });
 
-// The first domain has got a second thread, for collections, which the child does not have. So in
-// the child the next domain would wait for the first one forever.
+// The first domain has got a second thread for collections, and the child does not have this
+// thread. So in the child the next domain would wait for the first one forever.
 test!(fork_after_a_domain_ended, ocaml = 5, || {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
@@ -337,7 +338,7 @@ test!(fork_after_a_domain_ended, ocaml = 5, || {
     });
 });
 
-// The child does not use OCaml, but it leaves the closure.
+// The child does not use OCaml, but it returns from the closure.
 test!(a_child_leaves_attach_after_a_domain_ended, ocaml = 5, || {
     Runtime::start().unwrap();
     let fork = DomainLock::with(|lock| {
@@ -428,8 +429,8 @@ test!(fork_while_threads_call_get_or_start, || {
     });
 });
 
-/// Starts OCaml on another thread, and then runs `after` there. The start has written a byte before
-/// OCaml's modules have called Rust, and waits for one.
+/// Starts OCaml on another thread, and then runs `after` there. Before OCaml's modules call Rust,
+/// the start writes a byte and waits for one.
 fn start_that_waits(
     arguments: &'static [&'static str],
     after: impl FnOnce() + Send + 'static,
@@ -453,12 +454,12 @@ test!(fork_during_a_start, || {
     DomainLock::with(churn).unwrap();
 });
 
-// C sets boxroot up, and tells nobody.
+// C sets boxroot up without telling the Rust crate.
 test!(get_or_start_where_c_has_set_boxroot_up, || {
     let (mut here, start) = start_that_waits(&["name", "talk", "setup"], || ());
     let waits =
         thread::spawn(|| Runtime::get_or_start().and_then(|_| Ok(DomainLock::with(churn)?)));
-    thread::sleep(Duration::from_millis(50)); // it should be waiting when C does so
+    thread::sleep(Duration::from_millis(50)); // it should be waiting when C sets boxroot up
     here.write_all(b"!").unwrap();
     waits.join().unwrap().unwrap();
     here.read_exact(&mut [0]).unwrap();

@@ -96,7 +96,7 @@ test!(a_hundred_levels_of_callbacks, || {
             through_ocaml(lock, "descend_and_raise", 100),
             Err("OCaml exception: Failure(\"raised at the bottom\")".to_string())
         );
-        // So is a panic.
+        // A panic, too, is an error in Rust and an exception in OCaml.
         assert_eq!(
             through_ocaml(lock, "descend_and_panic", 100),
             Err("OCaml exception: Failure(\"at the bottom\")".to_string())
@@ -249,7 +249,7 @@ test!(calls_without_end, || {
     assert_no_roots();
 });
 
-// For the main thread, glibc asks /proc, for which it needs a file descriptor.
+// For the main thread's stack, glibc reads /proc, which needs a file descriptor.
 test!(calls_without_end_and_without_file_descriptors, || {
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 1024 };
     // SAFETY: `none` is valid.

@@ -1,5 +1,5 @@
-//! Conversions of all shapes, whose parts collect, release the lock, fail or panic while the others
-//! wait.
+//! Conversions of all shapes. Their parts collect, release the lock, fail or panic while the other
+//! parts wait.
 
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
@@ -11,13 +11,13 @@ use std::cell::Cell;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
 thread_local! {
-    /// How many parts were converted, and which ones fail and panic.
+    /// The number of converted parts, and the numbers of the parts that fail and panic.
     static PARTS: Cell<[usize; 3]> = const { Cell::new(NONE) };
 }
 
 const NONE: [usize; 3] = [0, usize::MAX, usize::MAX];
 
-/// A part that does something before it is converted, and perhaps after it.
+/// A part that interrupts before its conversion, and perhaps after it.
 #[derive(Clone, Debug, PartialEq)]
 struct Wild<R>(R);
 

@@ -1,4 +1,4 @@
-//! Who has a token, and who is refused.
+//! Code that gets a token, and code that is refused one.
 
 use crate::support::exported::Run;
 use crate::support::raw;
@@ -15,7 +15,7 @@ use std::panic::{catch_unwind, panic_any, AssertUnwindSafe};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-// `attach` has the error of its closure, and its own in the same type.
+// `attach` returns the error of its closure, or its own error in the same type.
 test!(errors_of_attach, forbid(unsafe_code), || {
     fn parse(text: &str) -> Result<isize, Box<dyn std::error::Error>> {
         let text = text.to_owned();
@@ -117,7 +117,7 @@ test!(break_in_a_blocking_section, || {
         let kept = string(lock, "kept");
         through_ocaml(lock, "catch_break", 1).unwrap();
         lock.release(|| {
-            // SAFETY: OCaml handles the signal, by noting that it came.
+            // SAFETY: OCaml's handler only records the signal.
             assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
         });
         // The exception is raised at the next call of OCaml, and is its result.
@@ -128,13 +128,13 @@ test!(break_in_a_blocking_section, || {
     })
 });
 
-// On OCaml 4, this ended the process, because the exception was raised when OCaml registered the
-// thread.
+// On OCaml 4, this once ended the process, because the exception was raised when OCaml registered
+// the thread.
 test!(break_when_a_thread_attaches_first, || {
     with_ocaml(|lock| {
         through_ocaml(lock, "catch_break", 1).unwrap();
         lock.release(|| {
-            // SAFETY: OCaml handles the signal, by noting that it came.
+            // SAFETY: OCaml's handler only records the signal.
             assert_eq!(unsafe { libc::raise(libc::SIGINT) }, 0);
             let small = thread::Builder::new().stack_size(128 << 10);
             small.spawn(|| DomainLock::with(|lock| drop(string(lock, "kept")))).unwrap().join()

@@ -1,10 +1,10 @@
 //! The safe crate on a real runtime.
 //!
-//! Tests with `forbid(unsafe_code)` are safe programs that try to cause undefined behaviour. Those
-//! that the compiler rejects are in `ocaml-boxroot/tests/compile_fail`.
+//! Tests with `forbid(unsafe_code)` are safe programs that try to cause undefined behaviour.
+//! Programs that the compiler rejects are in `ocaml-boxroot/tests/compile_fail`.
 //!
-//! Many tests of threads, domains, forks, starts and ends are programs that hung once, or could:
-//! each has a time limit.
+//! Many tests of threads, domains, forks, starts and ends are programs that once hung, or could
+//! hang. Each has a time limit.
 
 #[macro_use]
 #[path = "../support/mod.rs"]

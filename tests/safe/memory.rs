@@ -1,4 +1,4 @@
-//! Conversions of data that is larger than the memory that is left.
+//! Conversions of data that is larger than the remaining memory.
 
 use crate::support::safe::*;
 use ocaml_boxroot::bigarray::OCamlArray1;
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Rust's memory, which has no blocks of more than `LARGEST` bytes.
+/// Rust's allocator, which refuses blocks of more than `LARGEST` bytes.
 struct Limited;
 
 #[global_allocator]
@@ -22,13 +22,13 @@ static LARGEST: AtomicUsize = AtomicUsize::new(usize::MAX);
 
 static REQUESTED: AtomicUsize = AtomicUsize::new(0);
 
-/// Counts a request for a block of that size. Whether it is refused.
+/// Counts a request for a block of that size. Returns whether to refuse it.
 fn refuses(size: usize) -> bool {
     REQUESTED.fetch_add(size, Ordering::Relaxed);
     size > LARGEST.load(Ordering::Relaxed)
 }
 
-/// How many bytes all blocks have together that were ever requested.
+/// The total size in bytes of all blocks that were ever requested.
 pub fn requested() -> usize {
     REQUESTED.load(Ordering::Relaxed)
 }
@@ -67,7 +67,7 @@ ocaml_functions! {
     }
 }
 
-/// What `f` returns if there is little memory.
+/// Returns the result of `f` with little memory.
 fn with_little_memory<R>(f: impl FnOnce() -> R) -> R {
     with_memory(N / 2, f)
 }
@@ -113,7 +113,7 @@ test!(conversions_where_memory_runs_out, || {
         from_ocaml::<_, Vec<(String, f64)>>(lock, &words);
         let numbers = number_set(lock, N).unwrap();
         from_ocaml::<_, Vec<i64>>(lock, &numbers);
-        // Floats that are in the OCaml heap already take a vector in Rust first.
+        // For floats that are already in the OCaml heap, a vector in Rust is made first.
         let half: Boxroot<OCamlFloat> = 0.5.to_ocaml(lock).unwrap();
         let halves = vec![&half; N];
         let floats = with_little_memory(|| halves.to_ocaml(lock));
@@ -123,7 +123,7 @@ test!(conversions_where_memory_runs_out, || {
     assert_no_roots();
 });
 
-// A hash table takes more memory at once than the vector that is made first.
+// A hash table takes more memory at once than the vector that is made before it.
 test!(hash_tables_where_memory_runs_out, || {
     with_ocaml(|lock| {
         let numbers: Boxroot<OCamlSet<OCamlInt>> = number_set(lock, 1000).unwrap();

@@ -1,6 +1,6 @@
-//! Mistakes in declarations by hand, each in its own process: builds with checks end with an error
-//! that names the mistake, and not with wrong data or a signal. The items of
-//! tests/support/mistakes.ml are declared wrongly here.
+//! Mistakes in handwritten declarations, each in its own process. Builds with checks end with an
+//! error that names the mistake, not with wrong data or a signal. This file declares the items of
+//! tests/support/mistakes.ml wrongly.
 //!
 //! The compiler finds the mistakes in [`FOUND_BY_THE_COMPILER`]. No check finds the mistakes in
 //! [`NOT_FOUND`].
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 
-/// Runs a program with a mistake, which must end with an error or a panic that says this.
+/// Runs a program with a mistake. It must end with an error or a panic that contains this text.
 fn is_caught<T: Debug>(
     message: &str,
     program: impl FnOnce(&mut DomainLock) -> Result<T, CallError>,
@@ -242,7 +242,7 @@ programs! {
     another_exception: |lock| unsafe { Exception::new(lock, "Out_of_stock", &[]) }, "\"Out_of_stock\"";
 }
 
-// Functions of Rust that OCaml declares with other types.
+// Rust functions that OCaml declares with other types.
 declared! {
     an_exported_int: () -> I as i64 = "mistakes.an_int", "argument `n` of `mistakes_an_int`: ";
     an_exported_string: () -> I as i64 = "mistakes.a_string", "argument `text` of `mistakes_a_string`: ";

@@ -19,7 +19,7 @@ use support::exported::HANDED_OVER;
 use support::raw;
 use support::safe::through_ocaml;
 
-/// One operation. Indices are taken modulo the number of live roots, or of places on the shelf; an
+/// One operation. Indices are taken modulo the number of live roots, or of places on the shelf. An
 /// operation on several roots takes them from an index on.
 #[derive(Clone, Debug)]
 enum Op {
@@ -34,11 +34,11 @@ enum Op {
     /// Deletes every n-th root.
     DeleteMany(usize),
     Drop(usize, Place),
-    /// Moves a value to a root that the functions for C make.
+    /// Moves a value to a root that is made by the functions for C.
     Raw(usize),
     /// Moves values into a block of OCaml's heap, the shelf, where they have no roots.
     Shelve(usize, usize),
-    /// Makes a root of a value there.
+    /// Makes a root of a value on the shelf.
     Unshelve(usize),
     /// The shelf becomes a new block, which the collector may not visit in this cycle.
     ReplaceShelf,
@@ -51,7 +51,7 @@ enum Op {
     Alloc(usize),
 }
 
-/// In how many places roots are dropped, at most.
+/// The place where roots are dropped, and their number at most.
 #[derive(Clone, Copy, Debug)]
 enum Place {
     Here,
@@ -77,7 +77,7 @@ fn op() -> impl Strategy<Value = Op> {
     prop_oneof![
         8 => n.clone().prop_map(Op::Create),
         4 => (n.clone(), 1..5000_usize).prop_map(|(n, count)| Op::CreateMany(n, count)),
-        // So many that the collector marks them in slices (BXR_HAND_OVER_FROM in
+        // Enough roots for the collector to mark them in slices (BXR_HAND_OVER_FROM in
         // boxroot-c/src/scan.c).
         1 => (n.clone(), 30_000..60_000_usize).prop_map(|(n, count)| Op::CreateMany(n, count)),
         4 => n.clone().prop_map(Op::Get),
@@ -266,7 +266,7 @@ fn agrees_with_the_model(lock: &mut DomainLock, ops: &[Op]) -> Result<(), CallEr
         model.run(lock, op)?;
     }
     model.check_all(lock);
-    // A value that was lost has other contents then.
+    // A lost value has other contents then.
     full_major(lock)?;
     churn(lock, 5000)?;
     model.check_all(lock);

@@ -1,4 +1,4 @@
-//! `Domains`: a pool of OCaml's domains that runs Rust closures, and how it ends.
+//! `Domains`, a pool of OCaml domains that runs Rust closures, and its end.
 
 use crate::futures::block_on;
 use crate::support::process::in_a_child;
@@ -44,7 +44,7 @@ extern "C" {
     fn caml_named_value(name: *const c_char) -> *mut isize;
 }
 
-/// How many threads the process has.
+/// The number of threads of the process.
 fn threads() -> usize {
     std::fs::read_dir("/proc/self/task").unwrap().count()
 }
@@ -68,7 +68,7 @@ test!(pool_runs_jobs, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-// The barrier lets none through unless both jobs run at the same time.
+// The barrier lets no job through unless both run at the same time.
 test!(pool_runs_jobs_at_the_same_time, forbid(unsafe_code), ocaml = 5, || {
     let (domains, barrier) = (pool(3), Barrier::new(2));
     for _ in 0..100 {
@@ -83,7 +83,7 @@ test!(pool_runs_jobs_at_the_same_time, forbid(unsafe_code), ocaml = 5, || {
         });
         scope.unwrap().unwrap();
     }
-    // Also with the locks held: each worker has its own.
+    // This also works with the locks held, because each worker has its own.
     let both = domains.map([0, 1], |_lock, _| {
         barrier.wait();
         Done::Ok(())
@@ -145,7 +145,7 @@ test!(pool_maps_no_more_after_a_panic, forbid(unsafe_code), || {
     assert!(tried.load(Ordering::SeqCst) < 1000);
 });
 
-/// What the functions of a pool return in a finaliser.
+/// Sends the results of a pool's functions in a finaliser.
 struct UsesPool(Arc<Domains>, mpsc::Sender<[AttachError; 4]>);
 
 impl Drop for UsesPool {
@@ -162,7 +162,7 @@ impl Drop for UsesPool {
     }
 }
 
-// Also in the last collection of a domain, whose thread holds no lock.
+// This includes the last collection of a domain, whose thread holds no lock.
 test!(pool_in_a_finaliser, forbid(unsafe_code), || {
     let (domains, (sender, receiver)) = (Arc::new(pool(2)), mpsc::channel());
     let garbage = || UsesPool(Arc::clone(&domains), sender.clone());
@@ -200,7 +200,7 @@ test!(pool_survives_panics_in_drops, forbid(unsafe_code), || {
     for _ in 0..100 {
         let result = domains.spawn(|_| Done::Ok(PanicsInDrop));
         let payload = domains.spawn(|_| -> Done { std::panic::panic_any(PanicsInDrop) });
-        // Here, if the job has ended.
+        // The result is dropped here if the job has ended.
         let _ = catch_unwind(AssertUnwindSafe(|| drop(result)));
         let _ = catch_unwind(AssertUnwindSafe(|| drop(payload)));
     }
@@ -217,11 +217,11 @@ test!(pool_runs_jobs_whose_task_was_dropped, forbid(unsafe_code), || {
             ToOCaml::<OCamlString>::to_ocaml("dropped", lock)
         }));
     }
-    drop(domains); // does not wait, and all run
+    drop(domains); // does not wait, but all jobs run
     wait_until(|| RUNS.load(Ordering::SeqCst) == 1000);
 });
 
-// A drop that uses OCaml, as on any thread.
+// Uses OCaml in its drop, which works on any thread.
 struct Attaches;
 
 impl Drop for Attaches {
@@ -268,7 +268,7 @@ fn fibonacci(domains: &Domains, lock: &mut DomainLock, n: u32) -> Done<u32> {
     if n < 2 {
         return Ok(n);
     }
-    // One by a task that is joined, one by a run.
+    // One through a task that is joined, one through a run.
     lock.release(|| {
         domains.scope(|scope| {
             let first = scope.spawn(move |lock| fibonacci(domains, lock, n - 1));
@@ -287,7 +287,8 @@ test!(pool_whose_jobs_wait_for_jobs, forbid(unsafe_code), || {
             tasks.into_iter().map(Task::join).collect::<Result<Vec<_>, _>>()
         });
         assert_eq!(tasks.unwrap().unwrap(), [34; 6]);
-        // Nested scopes that nobody joins; jobs that add jobs to a scope for which a thread waits.
+        // Nested scopes that are not joined, and jobs that add jobs to a scope that a thread waits
+        // for.
         let count = AtomicUsize::new(0);
         let nested = |lock: &mut DomainLock| -> Done {
             lock.release(|| {
@@ -390,7 +391,7 @@ test!(
                 assert!(matches!(error, DomainsError::Refused(_)), "{error:?}");
                 assert!(error.to_string().contains("failed to allocate domain"), "{error}");
             }
-            let domains = Domains::new(lock, most - 1).unwrap(); // none is left half-made
+            let domains = Domains::new(lock, most - 1).unwrap(); // no half-made domain is left
             assert_eq!(
                 lock.release(|| domains.map(0..100, |_, n| Done::Ok(n))).unwrap().len(),
                 100
@@ -402,10 +403,10 @@ test!(
     }
 );
 
-/// The name under which OCaml programs register what makes the domains of pools.
+/// The name under which OCaml programs register the function that makes the domains of pools.
 const SPAWN: &str = "ocaml_boxroot.spawn";
 
-// A handler of a signal may raise in the new domain, for example.
+// For example, a signal handler may raise in the new domain.
 test!(pool_whose_worker_cannot_begin, ocaml = 5, || {
     let runtime = start();
     for failing in [1, 3] {
@@ -428,8 +429,8 @@ test!(pool_whose_worker_cannot_begin, ocaml = 5, || {
 
 test!(pool_without_what_makes_domains, ocaml = 5, || {
     with_ocaml(|lock| {
-        // SAFETY: the value is one of OCaml's, in the first word of its entry in OCaml's table of
-        // names. The name is behind the second word, and no other thread uses the table.
+        // SAFETY: the value is an OCaml value, in the first word of its entry in OCaml's table of
+        // names. The name comes after the second word, and no other thread uses the table.
         unsafe {
             let entry = caml_named_value(c"ocaml_boxroot.spawn".as_ptr()).cast::<c_char>();
             *entry.add(2 * size_of::<usize>()) = b'-' as c_char;
@@ -462,7 +463,7 @@ test!(pool_shutdown, forbid(unsafe_code), || {
     assert_eq!(domains.run(|_| Done::Ok(2)), down);
     assert_eq!(domains.spawn(|_| Done::Ok(2)).join(), down);
     assert_eq!(domains.map([1], |_, n| Done::Ok(n)), Err(AttachError::TornDown));
-    // Nothing to do needs no OCaml.
+    // A map or a scope without jobs needs no OCaml.
     assert_eq!(domains.map([0; 0], |_, n| Done::Ok(n)), Ok(vec![]));
     assert_eq!(domains.scope(|_| 3), Ok(3));
     domains.join().unwrap();
@@ -537,7 +538,7 @@ test!(pool_shutdown_at_once_after_all, forbid(unsafe_code), || {
     runtime.shutdown().unwrap();
 });
 
-// Threads submit jobs until they are refused: each job runs, or has the error.
+// Threads submit jobs until they are refused. Each job either runs or returns the error.
 test!(pool_shutdown_races_spawns, forbid(unsafe_code), || {
     static RUNS: AtomicUsize = AtomicUsize::new(0);
     let mut runtime = start();
@@ -660,7 +661,7 @@ fn exit_by_ocaml(lock: &mut DomainLock) -> Done {
     unreachable!()
 }
 
-// The process ends with success, at once: otherwise the test fails, or takes too long.
+// The process must end with success, at once. Otherwise the test fails, or takes too long.
 test!(pool_does_not_hold_up_the_end, || {
     let _pools = busy_pools();
 });
@@ -695,7 +696,7 @@ test!(pool_in_the_child_of_a_fork, || {
         // SAFETY: ends the process.
         unsafe { libc::_exit(0) };
     };
-    // Without the lock; under it, with a token that the child still has; and in a job.
+    // Forks without the lock; under it, with a token that the child still has; or in a job.
     match std::process::id() % 3 {
         0 => in_a_child(child),
         1 => DomainLock::with(|lock| {
@@ -717,7 +718,8 @@ test!(pool_in_the_child_of_a_fork, || {
     }
 });
 
-// What an unfinished job borrows is half-changed in the child: nobody gets it back there.
+// Data that an unfinished job borrows may be half changed in the child, so the child does not get
+// it back.
 test!(pool_scope_in_the_child_of_a_fork, || {
     let domains = pool(1);
     let (go, gone) = mpsc::channel::<()>();
@@ -747,7 +749,7 @@ test!(pool_made_in_the_child_of_a_fork, || {
     DomainLock::with(|lock| in_a_child(|| lock.release(child))).unwrap();
 });
 
-// A child may be made at any moment of the pool.
+// The process may fork at any moment of the pool.
 test!(pool_forks_at_work, || {
     let domains = pool(2);
     let stop = AtomicBool::new(false);
@@ -809,7 +811,7 @@ test!(pool_collections, forbid(unsafe_code), || {
                 _ => churn(lock),
             }
             check(lock, &new);
-            // Dropped by other workers.
+            // Other workers' roots, which this job drops.
             let before = lock.release(|| std::mem::replace(&mut *roots.lock().unwrap(), new));
             drop(before);
             Done::Ok(())
@@ -840,12 +842,12 @@ test!(pool_that_is_dropped_in_its_own_job, forbid(unsafe_code), || {
     }
 });
 
-/// How often; the variable replaces the number, for longer runs (docs/testing.md).
+/// The number of repetitions. The variable replaces the number, for longer runs (docs/testing.md).
 fn times(variable: &str, number: usize) -> usize {
     std::env::var(variable).map_or(number, |text| text.parse().unwrap())
 }
 
-// Twice as many jobs take no more memory.
+// Twice as many jobs must not take more memory.
 test!(pool_jobs_leave_no_memory, forbid(unsafe_code), || {
     let domains = pool(2);
     let run_jobs = || {
@@ -885,7 +887,7 @@ test!(pools_come_and_go, forbid(unsafe_code), || {
     runtime.shutdown().unwrap();
 });
 
-// Many threads use one pool, and drop, leak or wait for what they get.
+// Many threads use one pool, and drop, leak or wait for the handles that they get.
 test!(pool_of_many_users, forbid(unsafe_code), || {
     let domains = pool(2);
     thread::scope(|scope| {

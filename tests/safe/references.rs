@@ -33,7 +33,8 @@ fn text(lock: &DomainLock, text: &Boxroot<Text>) -> String {
 
 test!(references, forbid(unsafe_code), || {
     with_ocaml(|lock| {
-        // An old one that gets a young value, one in static data, and one of a float.
+        // An old reference that gets a young value, a reference in static data, and a reference to
+        // a float.
         let old: Boxroot<Text> = OCamlRef::new(lock, "new").unwrap();
         full_major(lock);
         for reference in [old, shared_ref(lock).unwrap()] {
@@ -51,11 +52,11 @@ test!(references, forbid(unsafe_code), || {
         set_float(lock, &x, 2.).unwrap();
         assert_eq!(x.read(lock, OCamlRef::contents), Ok(3.5));
 
-        // What cannot be converted changes nothing.
+        // A value that cannot be converted changes nothing.
         let n: Boxroot<OCamlRef<OCamlInt>> = OCamlRef::new(lock, 1).unwrap();
         assert_eq!(n.assign(lock, u64::MAX), Err(ConversionErrorKind::OutOfRange.into()));
         assert_eq!(n.read(lock, OCamlRef::contents), Ok(1));
-        // The contents may be a root, and are shared then.
+        // The contents may be a root. They are shared in that case.
         let inner: Boxroot<Text> = OCamlRef::new(lock, "inner").unwrap();
         let outer: Boxroot<OCamlRef<Text>> = OCamlRef::new(lock, &inner).unwrap();
         inner.assign(lock, "changed").unwrap();
@@ -89,7 +90,7 @@ test!(lazy_values, forbid(unsafe_code), || {
         assert_eq!((read(lock, 0), read(lock, 1)), (None, Some("given".to_string())));
         for _ in 0..2 {
             force_text(lock, &texts[0]).unwrap();
-            full_major(lock); // takes away the block around the result
+            full_major(lock); // removes the block around the result
             assert_eq!(read(lock, 0), Some("lll".to_string()));
         }
         // An exception is no result.

@@ -44,7 +44,7 @@ test!(set_and_clone, || {
             ("c".into(), "a".into())
         );
         let raw = a.into_raw();
-        // SAFETY: `into_raw` has just given this root up, and it is of this type.
+        // SAFETY: `into_raw` has just returned this root, and it has this type.
         let a: Boxroot<OCamlString> = unsafe { Boxroot::from_raw(raw) };
         assert_eq!(a.get(lock).to_string_lossy(), "c");
         drop((a, b));

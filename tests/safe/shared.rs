@@ -9,7 +9,7 @@ use support::safe::churn;
 
 type Words = Boxroot<OCamlList<OCamlString>>;
 
-/// Keeps a list by a root while this thread and others cause collections.
+/// Keeps a list in a root while this thread and others cause collections.
 fn hold(words: &[&str]) {
     Runtime::get_or_start().unwrap();
     let list: Words = DomainLock::with(|lock| words.to_ocaml(lock)).unwrap().unwrap();

@@ -40,7 +40,7 @@ test!(shutdown_under_a_token, || {
     let busy = DomainLock::with(|_| runtime.shutdown().unwrap_err()).unwrap();
     is_an_error(&busy);
     assert_eq!(busy.error, AttachError::AlreadyHeld.into());
-    // The token is lent, not gone.
+    // The token is only lent.
     let busy = DomainLock::with(|lock| lock.release(|| busy.runtime.shutdown().unwrap_err()));
     let busy = busy.unwrap();
     assert_eq!(busy.error, ShutdownError::Busy(Users::ThisThread));
@@ -75,8 +75,8 @@ test!(shutdown_within_a_time_while_threads_call, || {
     threads.into_iter().for_each(|thread| thread.join().unwrap());
 });
 
-// A thread that is attached waits for one that attaches in a loop. The latter waits until the
-// limit, and goes on without an error.
+// An attached thread waits for a thread that attaches in a loop. The second thread waits until the
+// time limit, and goes on without an error.
 test!(shutdown_within_a_time_that_is_too_short, || {
     static STOP: AtomicBool = AtomicBool::new(false);
     let mut runtime = start();
@@ -110,7 +110,7 @@ test!(shutdown_within_a_time_where_it_cannot_be, || {
     busy.runtime.shutdown().unwrap();
 });
 
-// The function waits for a thread that attaches, which is an error from then on.
+// The `at_exit` function waits for a thread that attaches. From then on, attaching is an error.
 test!(shutdown_within_a_time_while_at_exit_waits, || {
     let runtime = start();
     let at_exit: Run = |lock, _| {
@@ -267,8 +267,8 @@ test!(
             .unwrap()
         };
         DomainLock::with(at_exit).unwrap();
-        // Memory of the runtime, as domains that have just ended use it: it must not be freed under
-        // them. SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
+        // Memory of the runtime that domains use just after their end, so it must not be freed.
+        // SAFETY: the name is a C string, and no other thread uses OCaml 4's table of names.
         let cell = unsafe { ocaml_sys::caml_named_value(c"run_at_exit".as_ptr()) };
         // SAFETY: the cell lives as long as the runtime.
         let before = unsafe { *cell };
@@ -280,7 +280,7 @@ test!(
     }
 );
 
-/// What is written to standard output, or to standard error, while `f` runs.
+/// The text that is written to standard output, or to standard error, while `f` runs.
 fn written_to(output: impl AsRawFd, f: impl FnOnce()) -> String {
     let (mut reader, writer) = UnixStream::pair().unwrap();
     let number = output.as_raw_fd();
@@ -341,8 +341,8 @@ test!(exit_in_a_release, forbid(unsafe_code), || {
     with_ocaml(|lock| lock.release(|| process::exit(0)));
 });
 
-/// Tries to use the runtime when it is dropped, and checks that this works if it `can`, and is
-/// refused if not.
+/// Tries to use the runtime when it is dropped. Checks that this works if `can` is true, and is
+/// refused otherwise.
 struct Restless {
     can: bool,
 }
@@ -381,7 +381,7 @@ fn exit_of_ocaml(lock: &mut DomainLock) {
     process::abort();
 }
 
-/// Threads that use OCaml until the process ends. Returns when they have begun.
+/// Starts threads that use OCaml until the process ends. Returns when they have begun.
 fn attach_again_and_again() {
     let (sender, receiver) = mpsc::channel();
     for _ in 0..4 {
@@ -415,7 +415,7 @@ test!(
     }
 );
 
-// OCaml is in use as before as long as `at_exit` functions run.
+// OCaml can still be used while `at_exit` functions run.
 test!(threads_attach_in_at_exit_of_exit, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let at_exit: Run = |lock, _| {
@@ -510,7 +510,7 @@ fn wait_for(what: &AtomicBool) {
     }
 }
 
-/// Shuts OCaml down. An `at_exit` function starts `body` by this function of exported.ml, and
+/// Shuts OCaml down. An `at_exit` function starts `body` through this function of exported.ml, and
 /// returns when `RUNS` is true.
 fn shut_down_and_leave(how: &'static str, body: Run) {
     static LEFT: Mutex<Option<(&str, Run)>> = Mutex::new(None);
@@ -530,7 +530,7 @@ fn shut_down_and_leave(how: &'static str, body: Run) {
     IS_DOWN.store(true, Ordering::SeqCst);
 }
 
-// It may drop its roots, and then waits for the lock forever.
+// The thread may drop its roots, and then waits for the lock forever.
 test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
     static HAS_DROPPED: AtomicBool = AtomicBool::new(false);
     shut_down_and_leave("start_in_a_thread", |lock, _| {
@@ -546,8 +546,8 @@ test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
     wait_for(&HAS_DROPPED);
 });
 
-// It takes the lock of its own domain again, and reads its roots. A collection that begins then
-// would wait forever: so one comes before.
+// The domain takes its own lock again, and reads its roots. A collection that begins then would
+// wait forever, so the test collects before.
 test!(a_domain_that_at_exit_leaves_in_rust, forbid(unsafe_code), ocaml = 5, || {
     static HAS_READ: AtomicBool = AtomicBool::new(false);
     shut_down_and_leave("start_in_a_domain", |lock, _| {
@@ -689,7 +689,7 @@ test!(shutdown_with_a_busy_thread_of_the_initialisation, forbid(unsafe_code), ||
 
 const BLOCK: [u8; 1024] = [b'x'; 1024];
 
-/// How many blocks can be written to a socket that nobody reads.
+/// The number of blocks that can be written to a socket that is never read.
 fn room() -> usize {
     let (mut unread, _other_end) = UnixStream::pair().unwrap();
     unread.set_nonblocking(true).unwrap();

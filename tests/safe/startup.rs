@@ -1,4 +1,4 @@
-//! Starts of the runtime, and what threads do meanwhile.
+//! Starts of the runtime, and threads that act meanwhile.
 
 use crate::support::exported::{Run, RUN};
 use crate::support::process::{command, this_program};
@@ -28,8 +28,8 @@ test!(start_where_ocaml_runs_already, || {
     assert_eq!(Runtime::start().err(), Some(StartError::AlreadyStarted));
 });
 
-// Whether the program has the Thread module is found out by the first thread that attaches, without
-// the lock, while OCaml may be registering names.
+// The first thread that attaches finds out, without the lock, whether the program has the Thread
+// module. Meanwhile OCaml may be registering names.
 test!(attach_where_another_library_has_set_boxroot_up, || {
     raw::start_runtime();
     // SAFETY: this thread holds the lock of a runtime that was started.
@@ -91,8 +91,8 @@ test!(start_on_many_threads, || {
     DomainLock::with(churn).unwrap();
 });
 
-// The first calls of several domains set the library up. Under this setting they also keep the
-// heap, by one more start of the runtime, which is counted here.
+// The first calls of several domains set the library up. With this setting they also keep the heap
+// alive, through an extra start of the runtime, which is counted here.
 test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", "c")], || {
     const DOMAINS: usize = 16;
     static HERE: Barrier = Barrier::new(DOMAINS);
@@ -119,8 +119,8 @@ test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", 
     }
     raw::ocaml("join_all", &[raw::UNIT]);
     assert_eq!(RAN.load(Ordering::SeqCst), DOMAINS);
-    // There were two starts, so only the second shutdown has an effect. It goes no further than
-    // this: freeing the heap while threads of domains end is a race of OCaml's.
+    // There were two starts, so only the second shutdown has an effect. It ends here, because
+    // freeing the heap while threads of domains end is a race in OCaml.
     static SHUTDOWNS: AtomicUsize = AtomicUsize::new(0);
     let at_exit: Run = |_, _| process::exit(i32::from(SHUTDOWNS.load(Ordering::SeqCst) != 2));
     *RUN.lock().unwrap() = Some(at_exit);
@@ -136,8 +136,8 @@ test!(first_calls_of_many_domains, ocaml = 5, environment = &[("OCAMLRUNPARAM", 
 
 static RAN: AtomicUsize = AtomicUsize::new(0);
 
-/// Starts OCaml with these arguments. If one is "run", the initialisation of exported.ml calls
-/// `body` with the number of arguments; if one is "raise", it raises an exception.
+/// Starts OCaml with these arguments. If an argument is "run", the initialisation of exported.ml
+/// calls `body` with the number of arguments. If an argument is "raise", it raises an exception.
 fn start_with(arguments: &[&str], body: Run) -> Result<Runtime, StartError> {
     *RUN.lock().unwrap() = Some(body);
     Runtime::builder().args(arguments.iter().copied()).start()
@@ -191,7 +191,7 @@ test!(start_fails_after_an_export, || {
     assert_eq!(error, StartError::Exception("Failure(\"config file missing\")".to_string()));
     assert!(error.to_string().contains("config file missing"));
     assert_eq!(RAN.load(Ordering::SeqCst), 1);
-    // What was initialised before can be used, on all threads.
+    // Modules that were initialised before can be used, on all threads.
     assert_eq!(attach_on_another_thread(), Ok(()));
     let same = |lock: &mut DomainLock| ocaml(lock, "run", 5, |_, _| Ok(())).unwrap();
     assert_eq!(DomainLock::with(same), Ok(5));
@@ -265,7 +265,7 @@ test!(rust_handles_stack_overflows_again, || {
     let (action_after, stack_after) = handlers();
     assert_eq!(action_after, action);
     assert!(action.0 != libc::SIG_DFL && stack.0 != 0);
-    // On OCaml 5 it is not Rust's: a worker that calls `exit` would take that away.
+    // On OCaml 5 the stack is not Rust's, because a worker that calls `exit` would remove Rust's.
     assert_eq!(stack_after.1, 0);
     assert_eq!(stack_after.0 == stack.0, cfg!(not(ocaml5)));
 });

@@ -50,7 +50,7 @@ test!(roots_of_jobs_are_in_the_profile, || {
     write_profile(std::fs::File::create(&path).unwrap(), 0).unwrap();
     let text = std::fs::read_to_string(&path).unwrap();
     std::fs::remove_file(&path).unwrap();
-    // Besides: roots of the pool's own.
+    // The profile may also contain the pool's own roots.
     let live = text.strip_prefix("heap profile: ").and_then(|text| text.split(':').next());
     assert!((1000..1010).contains(&live.unwrap().parse().unwrap()), "{text}");
 });
@@ -59,7 +59,7 @@ test!(statistics_without_the_lock, || {
     start();
     let roots: Vec<_> =
         DomainLock::with(|lock| (0..10_000).map(|_| string(lock, "x")).collect()).unwrap();
-    // Without the lock the statistics are those of the last major scan, or of an early minor one,
+    // Without the lock, the statistics are those of the last major scan, or of an early minor scan,
     // and say so. Under the lock they are exact, on all threads.
     assert!(!stats().is_exact && stats().to_string().contains("when they were last counted"));
     let elsewhere = thread::spawn(|| DomainLock::with(|_| stats()).unwrap()).join().unwrap();

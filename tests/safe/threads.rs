@@ -1,4 +1,4 @@
-//! Threads that come and go, and what they do at their end.
+//! Threads that come and go, and their actions at their end.
 
 use crate::support::exported::{Run, RUN};
 use crate::support::process::command;
@@ -38,8 +38,8 @@ test!(roots_are_shared_between_threads, || {
     })
 });
 
-// OCaml's own thread that makes others take turns starts when a new thread has the lock. (On 5.0
-// and 5.1, a turn during that would do harm: `MAY_TICK` in threads.c.)
+// OCaml's tick thread starts when a new thread has the lock. (On 5.0 and 5.1, a tick during that
+// would do harm: see `MAY_TICK` in threads.c.)
 test!(the_first_new_thread_gets_its_turn, except = &["5.0.", "5.1."], || {
     with_ocaml(|lock| {
         thread::scope(|scope| {
@@ -50,7 +50,7 @@ test!(the_first_new_thread_gets_its_turn, except = &["5.0.", "5.1."], || {
     })
 });
 
-// OCaml's Unix library wrote beyond the ends of such stacks, into those of other threads.
+// OCaml's Unix library once wrote beyond the ends of such stacks, into stacks of other threads.
 test!(a_call_on_a_small_stack_is_an_error, || {
     with_ocaml(|lock| {
         let mut length_on = |size: usize| {
@@ -109,8 +109,8 @@ test!(a_hundred_thousand_short_threads, || {
     Runtime::start().unwrap();
     let first = largest_id(1000, 4);
     let before = memory();
-    // OCaml knows no more threads than lived at the same time, so minor collections scan no more of
-    // them. A thread may end a little after it was joined.
+    // OCaml knows only as many threads as ever lived at the same time, so minor collections do not
+    // scan more. A thread may end a little after it was joined.
     assert!(largest_id(100_000, 4) <= first + 40);
     let after = memory();
     assert!(after < before + (16 << 20), "{before} bytes have become {after}");
@@ -195,8 +195,8 @@ test!(shutdown_races_with_attach, || {
     assert_eq!(DomainLock::with(|_| ()), Err(AttachError::TornDown));
 });
 
-// A thread that another library has registered cannot attach, whether there is an idle record or
-// not. It can after the library has unregistered it.
+// A thread that another library has registered cannot attach, with or without an idle record. It
+// can attach after the library has unregistered it.
 test!(a_thread_of_another_library, || {
     Runtime::start().unwrap();
     for _ in 0..10 {
@@ -248,7 +248,7 @@ extern "C" fn attach_in_a_key(_: *mut libc::c_void) {
 }
 
 // The destructors of thread-specific keys run after those of Rust's thread-local variables, in the
-// order in which the keys were made. OCaml's own key loses its value among them.
+// order in which the keys were made. OCaml's own key loses its value while they run.
 test!(attach_in_the_destructors_of_keys, || {
     let before_start = make_key(attach_in_a_key);
     let starts = move || {
@@ -292,7 +292,7 @@ fn disable_signal_stack() {
 }
 
 /// Attaches on a new thread, which has no signal stack, like Rust's threads in programs that OCaml
-/// started. Returns the signal stack that it has then, and had while another thread was attached.
+/// started. Returns its signal stack, which stays the same while another thread is attached.
 fn signal_stack_of_a_thread(attached: &Barrier) -> usize {
     disable_signal_stack();
     DomainLock::with(churn).unwrap();
@@ -320,12 +320,12 @@ test!(signal_stack_of_the_thread_that_starts, ocaml = 5, || {
     assert!(signal_stack().is_some());
 });
 
-/// The thread that runs OCaml code. A thread that has just been created, and runs none, may have no
-/// signal stack yet.
+/// The thread that runs OCaml code. A thread that was just created, and does not run OCaml code,
+/// may have no signal stack yet.
 static RUNS_OCAML: AtomicUsize = AtomicUsize::new(0);
 
-/// How many signals `handler` has had on that thread, and how many of these on a stack for signal
-/// handlers.
+/// The number of signals that `handler` got on that thread, and the number of these on a signal
+/// stack.
 static SIGNALS: [AtomicUsize; 2] = [const { AtomicUsize::new(0) }; 2];
 
 fn this_thread() -> usize {
@@ -396,7 +396,7 @@ test!(signal_handlers_while_ocaml_runs, || {
         protect_signals();
         let on_stack = if cfg!(ocaml5) { libc::SA_ONSTACK } else { 0 };
         let kept = libc::SA_RESTART;
-        // SIGTERM has no handler. Those of profilers and of errors stay as they were.
+        // SIGTERM has no handler. The handlers of profilers and of errors do not change.
         let signals = [libc::SIGALRM, libc::SIGPROF, libc::SIGFPE, libc::SIGTERM];
         let wanted = [kept | on_stack, kept, kept, 0];
         assert_eq!(signals.map(|signal| flags(signal) & (libc::SA_ONSTACK | kept)), wanted);
@@ -411,7 +411,7 @@ extern "C" fn count_signals(_: libc::c_int) {
     SIGNALS_AT_ONCE.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Has this thread get these signals all at once.
+/// Sends all these signals to this thread at once.
 fn get_at_once(signals: std::ops::Range<libc::c_int>) {
     // SAFETY: the signals have handlers, and all zeros is a set, which is filled.
     unsafe {
@@ -428,8 +428,7 @@ fn get_at_once(signals: std::ops::Range<libc::c_int>) {
     }
 }
 
-// Signal stacks have no room for the handlers of many signals, each of which would interrupt the
-// one before.
+// Signal stacks have no room for the handlers of many signals if each interrupts the one before.
 test!(many_signals_at_once, || {
     let signals = libc::SIGRTMIN()..libc::SIGRTMIN() + 20;
     for signal in signals.clone() {
@@ -461,8 +460,8 @@ fn has_guard_page() -> bool {
     written == -1 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EFAULT)
 }
 
-// On the thread that started OCaml, on one with a new record of OCaml's, and on one that takes a
-// record over.
+// On the thread that started OCaml, on a thread with a new OCaml record, and on a thread that takes
+// over a record.
 test!(signal_stacks_are_large, ocaml = 5, || {
     install(libc::SIGUSR1, handler_with_a_large_frame as *const () as libc::sighandler_t);
     protect_signals();
@@ -538,7 +537,7 @@ fn wait_for_answers(lock: &mut DomainLock, count: usize) {
     });
 }
 
-/// Has OCaml run `attach_at_end`; `how` is as for `ocaml`.
+/// Makes OCaml run `attach_at_end`; `how` is as for `ocaml`.
 fn ocaml_attaches_at_end(lock: &mut DomainLock, how: &str, n: isize) {
     let body: Run = |lock, _| {
         attach_at_end(lock);
@@ -583,7 +582,7 @@ test!(roots_at_the_end_of_threads_of_ocaml, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let kept = strings(lock, 1000);
         for n in 0..50 {
-            // The thread drops these roots after it gave the lock back, while this thread makes
+            // The thread drops these roots after it has released the lock, while this thread makes
             // roots.
             let body: Run = |lock, _| {
                 ROOTS.set(strings(lock, 3000));

@@ -51,7 +51,7 @@ ocaml_type! {
     struct OCamlRun for Run { distance: OCamlMetres, time: OCamlSeconds, speed: OCamlFloat }
     struct OCamlRunner for Runner { runner: OCamlName, best: OCamlMetres }
 
-    /// Only a marker and its fields, without conversions.
+    /// Has only a marker and its fields, without conversions.
     struct City2 { name: OCamlString, lock: OCamlInt, at: OCamlPoint, tags: OCamlList<OCamlString> }
 
     enum Nameless { One, Two(OCamlInt) }
@@ -348,7 +348,7 @@ test!(errors_say_where, || {
     assert_no_roots();
 });
 
-/// What the error of an innermost part takes.
+/// The memory that the error of an innermost part takes.
 fn bytes_for_an_error(lock: &mut DomainLock, levels: usize) -> usize {
     let table = (0..levels).fold(Table::Tip(256), |right, _| Table::Fork {
         left: Box::new(Table::Tip(1)),
@@ -374,7 +374,7 @@ test!(errors_of_deep_values_take_linear_memory, || {
 test!(generated_bindings, || {
     let program = command(env!("CARGO_BIN_EXE_bindings")).status();
     assert!(program.unwrap().success());
-    // OCaml expects no exception of a function that is [@@noalloc].
+    // OCaml expects no exception from a function that is [@@noalloc].
     let panics = command(env!("CARGO_BIN_EXE_bindings")).arg("panic").output().unwrap();
     assert_eq!(panics.status.signal(), Some(libc::SIGABRT));
     let said = String::from_utf8_lossy(&panics.stderr);
@@ -437,7 +437,7 @@ fn too_deep<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     assert_eq!(very_deep.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
 }
 
-/// With `levels` and no more.
+/// Checks that `levels` levels work, and no more.
 fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     lock: &mut DomainLock,
     levels: usize,
@@ -490,8 +490,8 @@ fn on_a_stack<R: Send>(size: usize, f: impl FnOnce() -> R + Send) -> R {
     thread::scope(|scope| thread.spawn_scoped(scope, f).unwrap().join().unwrap())
 }
 
-/// A type of many constructors. What the conversions of all of them need would not fit on a small
-/// stack more than once.
+/// A type with many constructors. If the conversions of all constructors used stack space at once,
+/// a small stack would have room for one level.
 macro_rules! many_constructors {
     ($($constructor:ident)*) => {
         enum Many {
@@ -534,7 +534,7 @@ test!(deep_values_of_many_constructors, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-/// A record of many fields: one for each 2 KiB of the stack below.
+/// A record with many fields: one for each 2 KiB of the stack below.
 macro_rules! many_fields {
     ($($field:ident)*) => {
         struct Wide {
@@ -602,7 +602,7 @@ test!(large_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-// Without a limit, the end of the stack is one.
+// Without a limit, the end of the stack is the limit.
 test!(deep_values_at_the_end_of_the_stack, || {
     depth::set_limit(usize::MAX);
     let tree = with_ocaml(very_deep);
@@ -626,7 +626,7 @@ test!(deep_values_at_the_end_of_the_stack, || {
 #[cfg(not(feature = "debug-checks"))]
 test!(unboxed_null, ocaml = 4, || {
     with_ocaml(|lock| {
-        // SAFETY: on OCaml 4, a pointer to no block of OCaml is a value.
+        // SAFETY: on OCaml 4, a pointer to memory outside the heap is a value.
         let null: Value<'_, OCamlAny> = unsafe { Value::from_raw(0) };
         let handle = Handle { handle: Boxroot::new(lock, null) };
         let root: Boxroot<OCamlHandle> = handle.to_ocaml(lock).unwrap();

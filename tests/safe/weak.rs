@@ -26,7 +26,7 @@ fn read(lock: &DomainLock, weak: &WeakRoot<OCamlString>) -> Option<usize> {
 
 test!(weak_roots_of_what_lives_and_dies, forbid(unsafe_code), || {
     with_ocaml(|lock| {
-        // Of each value, some are young when they die, and some are old.
+        // Some of the values are young when they die, and some are old.
         let roots = strings(lock, 2000);
         let weak: Vec<WeakRoot<OCamlString>> = roots.iter().map(|root| weak(lock, root)).collect();
         churn(lock);
@@ -86,7 +86,8 @@ test!(weak_roots_of_boxes, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-// At some upgrade, marking has begun, and has not come to the value, which only the weak root has.
+// At some upgrade, marking has begun, but has not reached the value, which only the weak root
+// refers to.
 test!(weak_roots_upgraded_during_marking, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let live: Boxroot<OCamlList<OCamlInt>> = vec![7; 300_000].to_ocaml(lock).unwrap();
@@ -140,7 +141,7 @@ test!(weak_roots_on_other_threads, forbid(unsafe_code), || {
     assert_no_roots();
 });
 
-/// The memory that the process may have is what it has, and a little more.
+/// Limits the memory of the process to its current memory and a little more.
 #[cfg(target_os = "linux")]
 pub fn limit_memory() {
     let pages = std::fs::read_to_string("/proc/self/statm").unwrap();
@@ -153,7 +154,7 @@ pub fn limit_memory() {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
 }
 
-// On the debug runtime, a check of the whole heap (V=1) would end the process, for lack of memory.
+// On the debug runtime, a check of the whole heap (V=1) would abort for lack of memory.
 #[cfg(target_os = "linux")]
 test!(weak_roots_where_memory_runs_out, environment = &[("OCAMLRUNPARAM", "V=0")], || {
     with_ocaml(|lock| {

@@ -1,5 +1,5 @@
 (* With V=1, which `make sanitize ONLY=debug` sets, the debug runtime of OCaml 5.3 asserts a count that is wrong if values die
-   during a compaction (docs/known-of-ocaml.md). Some do: deletes are drained a part at a time. *)
+   during a compaction (docs/known-of-ocaml.md). Some values do, because deletes are drained in parts. *)
 
 let counts_wrong = Sys.ocaml_version >= "5" && Sys.ocaml_version < "5.4"
 

@@ -19,7 +19,7 @@ thread_local! {
 }
 
 extern "C" fn run() {
-    // SAFETY: a coroutine runs, and nobody else uses its body.
+    // SAFETY: a coroutine runs, and no other code uses its body.
     let body = unsafe { addr_of_mut!((*RUNNING.get()).body).as_mut() }.unwrap().take();
     body.unwrap()();
 }
@@ -49,11 +49,11 @@ impl Coroutine {
         Coroutine(me)
     }
 
-    /// Runs the coroutine until it suspends itself, or ends. It has not ended yet.
+    /// Runs the coroutine until it suspends itself, or ends. It must not have ended yet.
     pub fn resume(&self) {
         let me = self.0;
         let outer = RUNNING.replace(me);
-        // SAFETY: both contexts are valid, and those of a coroutine that does not run.
+        // SAFETY: both contexts are valid, and belong to a coroutine that does not run.
         assert_eq!(
             unsafe { libc::swapcontext(addr_of_mut!((*me).outside), addr_of!((*me).inside)) },
             0
@@ -65,7 +65,7 @@ impl Coroutine {
 /// Suspends the coroutine that runs.
 pub fn suspend() {
     let me = RUNNING.get();
-    // SAFETY: both contexts are valid, and those of the coroutine that runs.
+    // SAFETY: both contexts are valid, and belong to the coroutine that runs.
     assert_eq!(
         unsafe { libc::swapcontext(addr_of_mut!((*me).inside), addr_of!((*me).outside)) },
         0

@@ -10,7 +10,7 @@ external call_beside : string -> (unit -> unit) -> string = "test_call_beside"
 let register = Callback.register
 let () = register "repeated_length" (fun n -> String.length (repeat "abc" n))
 
-(* A recursion that goes through Rust at each level; at the bottom it calls [bottom]. *)
+(* A recursion through Rust at each level. At the bottom it calls [bottom]. *)
 let rec descend bottom n =
   if n = 0 then bottom () else 1 + deeper (fun n -> descend bottom (n - 1)) n
 
@@ -30,7 +30,7 @@ let () =
       Gc.full_major ();
       0)
 
-(* These run the test's function: at once, and in all other places where OCaml code can run. *)
+(* These run the test's function: directly, and in all other places where OCaml code can run. *)
 let () =
   register "run" run;
   register "run_in_a_thread" (fun n ->
@@ -106,7 +106,7 @@ let () =
   register "wait_for_an_event" (fun _ -> endless receive receives);
   register "read_lines" (fun descriptor ->
       let lines = Unix.in_channel_of_descr (Obj.magic descriptor) in
-      let yields = ref 0 in (* each lets the thread go on, until it waits for input *)
+      let yields = ref 0 in (* each yield lets the thread go on, until it waits for input *)
       endless (read lines) (fun () -> incr yields; !yields > 100))
 
 (* Changes bytes in another thread, or domain, until they start with 'x'. *)
@@ -137,7 +137,8 @@ let rec depth n = if n = 0 then 0 else 1 + depth (n - 1)
 let () = register "depth" depth
 let () = register "thread_id" (fun _ -> Thread.id (Thread.self ()))
 
-(* Runs the test's function, or raises an exception, when this module is initialised, if the arguments say so. *)
+(* When this module is initialised, runs the test's function or raises an exception, if the arguments ask for
+   that. *)
 let () =
   let asked what = Array.mem what Sys.argv in
   let talk () =

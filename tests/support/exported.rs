@@ -53,7 +53,7 @@ pub static RUN: Mutex<Option<Run>> = Mutex::new(None);
 
 pub type Run = fn(&mut DomainLock, &RootRef<OCamlInt>) -> Result<(), Box<dyn std::error::Error>>;
 
-/// How many calls of `safe_deeper` are running.
+/// The number of calls of `safe_deeper` that are running.
 pub static LEVELS: AtomicUsize = AtomicUsize::new(0);
 
 /// The roots that `safe_drop_roots` drops.

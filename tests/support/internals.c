@@ -4,7 +4,7 @@
 #include "remote.h"
 #include "setup.h"
 
-/* How many records have a directory mapped. */
+/* The number of records with a mapped directory. */
 size_t test_directories(void) {
   size_t n = 0;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
@@ -12,7 +12,7 @@ size_t test_directories(void) {
   return n;
 }
 
-/* How many records have pools in their drain list. */
+/* The number of records with pools in their drain list. */
 size_t test_drain_lists(void) {
   size_t n = 0;
   for (struct bxr_domain *d = bxr_domain_registry(); d != NULL; d = d->next_registered)
@@ -21,8 +21,8 @@ size_t test_drain_lists(void) {
 }
 
 /* Begins a remote delete of r: announces it, and puts the pool on the drain list of its owner. If
-   `late`, on the list of a record without pools instead, as if the pool had been adopted after its
-   owner was read. False if there is no such record. */
+   `late`, puts it on the list of a record without pools instead, as if the pool had been adopted
+   after its owner was read. Returns false if there is no such record. */
 bool test_begin_delete(boxroot r, bool late) {
   struct bxr_pool *pool = bxr_pool_of_root(r);
   struct bxr_domain *d = late ? bxr_domain_registry() : bxr_pool_owner(pool);
@@ -47,8 +47,7 @@ static void visit_pool(struct bxr_pool *pool, void *context) { (void)pool, (void
 void test_promote(void) { bxr_domain_promote(bxr_setup_enter(), visit_pool, NULL); }
 
 /* Calls meanwhile() while the lists of the calling domain's pools are in the state after the first
-   store of a promotion, in which following the list of young pools does not lead back to its
-   start. */
+   store of a promotion: following the list of young pools does not lead back to its start. */
 void test_in_the_midst_of_a_promotion(void (*meanwhile)(void)) {
   struct bxr_domain *domain = bxr_setup_enter();
   if (bxr_list_is_empty(&domain->young) || bxr_list_is_empty(&domain->old)) abort();

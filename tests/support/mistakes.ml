@@ -1,4 +1,4 @@
-(* What tests/safe/mistakes.rs and tests/support/mistakes.rs declare wrongly. *)
+(* The items that tests/safe/mistakes.rs and tests/support/mistakes.rs declare wrongly. *)
 
 type size = Small | Large | Custom of { grams : int } | Box of int * string | Old of (int * string)
 type order = { customer : string; size : size; price : float; note : string option }

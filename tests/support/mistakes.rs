@@ -1,4 +1,4 @@
-//! Functions of Rust that tests/support/mistakes.ml declares with other types.
+//! Rust functions that tests/support/mistakes.ml declares with other types.
 
 use ocaml_boxroot::markers::OCamlBox;
 use ocaml_boxroot::{

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Code that the tests share.
 
 #![allow(dead_code, unused_imports, unused_macros)] // each test program uses its own part
 

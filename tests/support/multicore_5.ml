@@ -5,7 +5,8 @@ let join_all () =
   List.iter Domain.join !domains;
   domains := []
 
-(* A suspended computation. When it is resumed, it returns a string that only it refers to. *)
+(* A suspended computation. When it is resumed, it returns a string to which it has the only
+   reference. *)
 type _ Effect.t += Pause : unit Effect.t
 
 let continuation () =

@@ -13,7 +13,7 @@ static size_t live() {
   return s.live_roots;
 }
 
-// 0 if all is well, else the number of the line that is not.
+// 0 if all checks hold, else the number of the line that failed.
 #define CHECK(e)                                                                                   \
   if (!(e)) return __LINE__
 

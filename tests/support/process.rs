@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// A program of these tests. As for the unit tests in C, the variable RUN can name a command that
-/// runs it: an emulator, if the system starts only programs for its own processor.
+/// runs it, such as an emulator if the program is for another processor.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     let run = std::env::var("RUN").unwrap_or_default();
     let mut words = run.split_whitespace();
@@ -58,7 +58,7 @@ pub fn text_of(output: &Output) -> String {
 }
 
 /// Runs `child` in the child of a fork, which must end by itself, without a panic. A child that
-/// hangs, also inside of fork, is killed.
+/// hangs, even inside fork, is killed.
 pub fn in_a_child(child: impl FnOnce()) {
     let limit = patience(Duration::from_secs(60));
     // SAFETY: the child runs `child`, whose behaviour after a fork is the subject of the test, and

@@ -86,8 +86,8 @@ pub fn start_runtime() {
     LazyLock::force(&FUNCTIONS);
 }
 
-/// What testlib.ml registers. Later, `caml_named_value` might wait for other domains and release
-/// the lock meanwhile, and the caller's values might move.
+/// The functions that testlib.ml registers. They are looked up early: later, `caml_named_value`
+/// might wait for other domains and release the lock meanwhile, and the caller's values might move.
 static FUNCTIONS: LazyLock<HashMap<&CStr, &Value>> = LazyLock::new(|| {
     static NAMES: Mutex<Vec<&CStr>> = Mutex::new(Vec::new());
     extern "C" fn add(_: Value, name: *const c_char) {
@@ -111,7 +111,7 @@ pub fn ocaml(name: &str, arguments: &[Value]) -> Value {
 /// A function that OCaml calls; see `call_rust`.
 pub type Body = extern "C" fn(Value) -> Value;
 
-/// Has OCaml call `body(argument)`: `how` is a function of testlib.ml such as "spawn".
+/// Makes OCaml call `body(argument)`. `how` is a function of testlib.ml such as "spawn".
 pub fn call_rust(how: &str, body: Body, argument: usize) {
     ocaml(how, &[int(body as usize), int(argument)]);
 }
@@ -139,7 +139,8 @@ pub fn wait_for(count: &AtomicUsize, least: usize) {
     }
 }
 
-/// Finishes the marking of this cycle: so slots of roots that are deleted now become free at once.
+/// Finishes the marking of this cycle, so that slots of roots that are deleted now become free at
+/// once.
 pub fn finish_marking() {
     unsafe { test_finish_marking() }
 }
@@ -148,8 +149,8 @@ pub fn minor() {
     ocaml("minor", &[UNIT]);
 }
 
-/// Runs collections of every kind, and allocates much: so memory of values that are not kept alive
-/// is overwritten.
+/// Runs collections of every kind, and allocates much, so that memory of values that are not kept
+/// alive is overwritten.
 pub fn stress() {
     ocaml("churn", &[int(50_000)]);
     full_major();

@@ -46,7 +46,7 @@ pub fn live() -> usize {
     sys::boxroot_stats().live_roots
 }
 
-/// Roots that may go from one thread to another.
+/// Roots that may move from one thread to another.
 pub struct Roots(pub Vec<BoxRoot>);
 
 unsafe impl Send for Roots {}
@@ -100,7 +100,7 @@ pub fn with_foreign_deleters(threads: usize, deletable: Vec<BoxRoot>, mut work: 
     without_lock(|| handles.into_iter().for_each(|h| h.join().unwrap()));
 }
 
-/// Makes `n` roots and hands them over. Run in a domain that ends then.
+/// Makes `n` roots and hands them over. Run in a domain that ends afterwards.
 pub extern "C" fn make_and_hand_over(n: Value) -> Value {
     let made = roots(0..to_int(n));
     hand_over(made);
@@ -155,8 +155,8 @@ pub fn beside_a_domain(f: impl FnOnce()) {
 }
 
 /// `n` roots of strings, and among them roots of one large array, in each pool: the first pool that
-/// the collector visits keeps it busy for a while. With a long list it would not be: from OCaml 5.5
-/// on, the collector takes more from its stack while it waits for memory.
+/// the collector visits keeps it busy for a while. A long list would not: from OCaml 5.5 on, the
+/// collector takes more from its stack while it waits for memory.
 pub fn roots_long_to_mark(n: usize) -> (Vec<BoxRoot>, Vec<BoxRoot>) {
     let array = ocaml("array_of_blocks", &[int(1_000_000)]);
     let mut arrays = vec![root_of(array)];
@@ -171,8 +171,8 @@ pub fn roots_long_to_mark(n: usize) -> (Vec<BoxRoot>, Vec<BoxRoot>) {
     (all, arrays)
 }
 
-/// Returns at the beginning of a major cycle, when roots were handed over to be marked, and values
-/// were not marked yet. A domain that waits for another one marks meanwhile. If it has marked
+/// Returns at the beginning of a major cycle, when roots were handed over to be marked, but values
+/// are not marked yet. A domain that waits for another one marks meanwhile. If it has marked
 /// everything, the next cycle is tried.
 pub fn when_roots_are_marked() {
     for _ in 0..100 {

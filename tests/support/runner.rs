@@ -1,9 +1,9 @@
-//! Tests that each run in their own process, because a process can have one OCaml runtime.
+//! Tests that each run in their own process, because a process can have only one OCaml runtime.
 
 use super::process::{output_within, patience, text_of, this_program};
 use std::time::Duration;
 
-/// Tells a process which test it is for.
+/// The variable that names the test of a process.
 const TEST: &str = "BOXROOT_TEST";
 
 /// A test, as [`test!`] registers it.
@@ -22,7 +22,7 @@ impl Test {
         Test { path, run, version: None, except: &[], variables: &[] }
     }
 
-    /// The test is for OCaml 4 or for OCaml 5 only.
+    /// The test is only for OCaml 4 or only for OCaml 5.
     pub const fn ocaml(self, version: u8) -> Test {
         Test { version: Some(version), ..self }
     }
@@ -93,7 +93,7 @@ macro_rules! test {
 }
 
 /// The main function of a test program. In a process that was started for a test, it runs this
-/// test. A process that takes longer than `limit` is killed, and its test has failed.
+/// test. A process that takes longer than `limit` is killed, and its test fails.
 pub fn run_tests_within(limit: Duration) -> ! {
     let mut tests: Vec<&'static Test> = inventory::iter::<Test>().collect();
     tests.sort_by_key(|test| test.name());
@@ -104,7 +104,7 @@ pub fn run_tests_within(limit: Duration) -> ! {
     }
     let limit = patience(limit);
     let mut arguments = libtest_mimic::Arguments::from_args();
-    // One at a time: tests with several domains use all cores by themselves.
+    // One at a time, because tests with several domains use all cores.
     arguments.test_threads.get_or_insert(1);
     let trials = tests.into_iter().map(|test| {
         libtest_mimic::Trial::test(test.name(), move || test.run_repeatedly(limit))

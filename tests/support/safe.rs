@@ -1,4 +1,5 @@
-//! The safe crate: OCaml is started and called, strings have roots, and the collector has work.
+//! Functions for tests of the safe crate: they start and call OCaml, root strings, and give the
+//! collector work.
 
 use super::exported::{Run, RUN};
 use ocaml_boxroot::debug::stats;
@@ -15,12 +16,12 @@ pub fn with_ocaml<R>(f: impl FnOnce(&mut DomainLock) -> R) -> R {
     DomainLock::with(f).unwrap()
 }
 
-/// Waits for the lock: the count is exact under it.
+/// Waits for the lock, because the count is exact only under it.
 pub fn assert_no_roots() {
     assert_eq!(DomainLock::with(|_| stats().live_roots), Ok(0));
 }
 
-/// Allocates three times as much as the minor heap, so that it is collected, and written over.
+/// Allocates three times the size of the minor heap, so that it is collected and overwritten.
 pub fn churn(lock: &mut DomainLock) {
     for _ in 0..7000 {
         lock.alloc_string([b'g'; 1000]).unwrap();
@@ -77,8 +78,8 @@ pub fn check(lock: &DomainLock, strings: &Strings) {
     }
 }
 
-/// Has OCaml run `body(n)`. `how` names one of the functions of exported.ml that start with "run",
-/// or "exit".
+/// Makes OCaml run `body(n)`. `how` names one of the functions of exported.ml that start with
+/// "run", or "exit".
 pub fn ocaml(lock: &mut DomainLock, how: &str, n: isize, body: Run) -> Result<isize, Exception> {
     *RUN.lock().unwrap() = Some(body);
     let f = function::<(OCamlInt,), OCamlInt>(lock, how);

@@ -27,7 +27,7 @@
 
 static size_t finalised, creates_refused;
 
-/* The finaliser: the block holds one root, or NULL. */
+/* The finaliser. The block holds one root, or NULL. */
 static void finalise(value v) {
   boxroot root = *(boxroot *)Data_custom_val(v);
   finalised++;
@@ -94,7 +94,7 @@ size_t test_creates_refused(void) { return creates_refused; }
 
 /* ---- roots through the inlined C functions ---- */
 
-/* Creates, reads and deletes n roots, twice; the result is how many errors there were. */
+/* Creates, reads and deletes n roots, twice. Returns the number of errors. */
 size_t test_inline_round_trip(size_t n) {
   size_t wrong = 0;
   for (size_t i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static void (*hook_body)(void);
 static void run_hook(void) { hook_body(); }
 
 /* Calls body from some of the collector's hooks: 1 and 2, when a minor collection begins and ends;
-   4 and 8, when a slice of the major collector does. */
+   4 and 8, when a major slice begins and ends. */
 void test_hooks(int which, void (*body)(void)) {
   hook_body = body;
   caml_minor_gc_begin_hook = which & 1 ? run_hook : NULL;
@@ -132,15 +132,14 @@ void test_hooks(int which, void (*body)(void)) {
   caml_major_slice_end_hook = which & 8 ? run_hook : NULL;
 }
 
-/* What a domain does while it waits for the others in a minor collection. */
+/* Does the work of a domain that waits for the others in a minor collection. */
 void test_work_of_a_waiting_domain(void) {
 #if OCAML_VERSION >= 50000
   caml_opportunistic_major_collection_slice(1);
 #endif
 }
 
-/* Two more libraries that scan roots: their hooks count their calls, and call the hook that was
-   there before. */
+/* Two more libraries that scan roots. Their hooks count their calls, and call the previous hook. */
 #if OCAML_VERSION >= 50000
 #define SCAN_PARAMETERS                                                                            \
   scanning_action action, scanning_action_flags flags, void *data, caml_domain_state *state
@@ -165,8 +164,7 @@ static void other_scan(int which, SCAN_PARAMETERS) {
 static void other_first(SCAN_PARAMETERS) { other_scan(0, SCAN_ARGUMENTS); }
 static void other_second(SCAN_PARAMETERS) { other_scan(1, SCAN_ARGUMENTS); }
 
-/* Sets a function that each of these hooks calls before and after it calls the hook that was there
-   before. */
+/* Sets a function that each of these hooks calls before and after it calls the previous hook. */
 void test_other_body(void (*body)(void)) { other_body = body; }
 
 /* Installs the hook of the first or the second such library. */
@@ -198,14 +196,14 @@ void test_begin_cycle(void) {
   if (caml_gc_phase == Phase_idle) caml_major_collection_slice(0);
 }
 
-/* Takes the hook between marking and sweeping away, or puts it back. */
+/* Removes the hook between marking and sweeping, or restores it. */
 void test_take_major_hook(bool take) {
   static void (*hook)(void);
   if (take) hook = caml_major_gc_hook;
   caml_major_gc_hook = take ? NULL : hook;
 }
 
-/* The collector takes a page of 4096 bytes for a part of the heap, or does so no more. */
+/* Makes the collector treat a page of 4096 bytes as a part of the heap, or no longer do so. */
 void test_page_is_in_heap(void *page, bool is_in_heap) {
   int (*change)(int, void *, void *) = is_in_heap ? caml_page_table_add : caml_page_table_remove;
   if (change(In_heap, page, (char *)page + 4096) != 0) abort();
@@ -230,7 +228,7 @@ void test_set_event_status(int status) {
   *(int *)(*(char **)Data_custom_val(this_event()) + sizeof(pthread_mutex_t)) = status;
 }
 
-/* Events have another name, or again their own. */
+/* Gives events another name, or restores their own. */
 void test_rename_events(bool rename) {
   struct custom_operations *operations = Custom_ops_val(this_event());
   static char const *name;
@@ -245,7 +243,7 @@ static void count_and_destroy_event(value event) {
   destroy_event(event);
 }
 
-/* From now on, counts events that OCaml frees. Before boxroot_setup. */
+/* Counts events that OCaml frees from now on. To be called before boxroot_setup. */
 void test_count_destroyed_events(void) {
   struct custom_operations *operations = Custom_ops_val(this_event());
   destroy_event = operations->finalize;
@@ -263,7 +261,7 @@ extern int caml_c_thread_register_in_domain(uintnat) __attribute__((weak));
 size_t test_domain(void) { return Long_val(caml_ml_domain_id(Val_unit)); }
 int test_register_in_domain(size_t domain) { return caml_c_thread_register_in_domain(domain); }
 
-/* ---- a callback on any thread, as first-steps-c.md shows it ---- */
+/* ---- a callback on any thread, as in first-steps-c.md ---- */
 
 void on_event(void *listener) {
   bool has_lock = boxroot_lock_is_held();
@@ -286,7 +284,8 @@ value test_root_and_call(value f) {
   return Val_unit;
 }
 
-/* Of the crate ocaml-boxroot: raises the result if it is an encoded exception, else returns it. */
+/* A function of the crate ocaml-boxroot: raises the result if it is an encoded exception, else
+   returns it. */
 extern value ocaml_boxroot_finish(value result);
 
 /* Calls the Rust function whose address is f. */

@@ -48,7 +48,7 @@ let () =
     let block i = let h = (1 lsl 29) lor ((i mod 3) lsl 7) in h, h, h, h, h, h in
     ignore (Sys.opaque_identity (Array.init n block)))
 
-(* Gives the lock up only if OCaml makes it take turns. *)
+(* Releases the lock only if OCaml makes the thread take turns. *)
 let () =
   let told = ref 0 in
   register "tell" (fun n -> told := n; n);
@@ -99,7 +99,7 @@ let mutually_recursive k =
 let () = register "infix" (fun k -> snd (mutually_recursive k))
 let () = register "apply_infix" (fun g -> -g 0)
 
-(* A lazy value that is forced by one domain only, whose Undefined is always wrong. *)
+(* A lazy value that only one domain forces. Undefined is always an error. *)
 let () =
   register "lazy" (fun n ->
       lazy (if Sys.opaque_identity n land 1 = 0 then raise_notrace Exit else n));
@@ -157,11 +157,12 @@ let check_specimen i (v : Obj.t) =
 let () = register "specimens" specimens
 let () = register "check_specimen" check_specimen
 
-(* ---- who calls Rust, and when ---- *)
+(* ---- the ways to call Rust ---- *)
 
 let () = register "call" call
 
-(* Calls [f] from two functions in turn, which are called at one place, and whose frames differ in size. *)
+(* Calls [f] from two functions in turn. They are called at the same place, but their frames differ in
+   size. *)
 let () =
   let[@inline never] in_small_frame f n =
     call f n;
@@ -202,10 +203,11 @@ let () =
   register "on_signal" (fun f x ->
       Sys.set_signal Sys.sigusr1 (Sys.Signal_handle (fun _ -> call f x)))
 
-(* Ends a child that hangs. With RUN an emulator runs it, and everything takes several times as long. *)
+(* Ends a child that hangs. With RUN, an emulator runs the child, and everything takes several times as
+   long. *)
 let end_in_time () = ignore (Unix.alarm (if Sys.getenv_opt "RUN" = None then 60 else 300))
 
-(* Returns true in the child. When the child has ended well, it returns false in the parent. *)
+(* Returns true in the child. Returns false in the parent after the child has succeeded. *)
 let fork_and_go_on () =
   match Unix.fork () with
   | 0 -> end_in_time (); true
@@ -213,8 +215,8 @@ let fork_and_go_on () =
 
 external stop_ticks : unit -> unit = "caml_thread_cleanup"
 
-(* A thread that forks. Its child has no other thread, and ends when the thread does. The tick thread is stopped before, because
-   OCaml 5.0 to 5.4 waits for that of the parent when the thread ends: with glibc 2.43 forever (docs/known-of-ocaml.md). *)
+(* A thread that forks. Its child has no other thread, and ends when the thread ends. The tick thread is stopped before: when
+   the thread ends, OCaml 5.0 to 5.4 waits for the parent's tick thread, with glibc 2.43 forever (docs/known-of-ocaml.md). *)
 let () =
   register "thread_that_forks" (fun f x ->
       thread (fun () -> stop_ticks (); if fork_and_go_on () then call f x))
@@ -237,15 +239,15 @@ let () = register "fork" (fun f x -> in_a_child (fun () -> call f x))
 external forking_block : unit -> Obj.t = "test_forking_block"
 external forks : unit -> int = "test_forks"
 
-(* Returns how often the finaliser of a block has forked, on a thread of OCaml's. *)
+(* Returns how often the finaliser of a block has forked, on an OCaml thread. *)
 let () =
   register "fork_in_a_finaliser" (fun () ->
       let body () = ignore (Sys.opaque_identity (forking_block ())); Gc.full_major () in
       Thread.join (Thread.create body ());
       forks ())
 
-(* Calls Rust at every level of a recursion, which may exhaust the stack. Returns how often a
-   level found it exhausted. *)
+(* Calls Rust at every level of a recursion, which may exhaust the stack. Returns how often a level
+   found the stack exhausted. *)
 let deep f n =
   let overflows = ref 0 in
   let rec go n =
@@ -294,7 +296,7 @@ let () =
       for i = 1 to n do ignore (Sys.opaque_identity (string_of_int i)) done;
       n)
 
-(* From now on, the domain of a pool's worker number [n] ends with an exception before it calls Rust. *)
+(* Makes the domain of a pool's worker number [n] end with an exception before it calls Rust. *)
 let () =
   register "fail_to_begin" (fun spawn n ->
       let made = ref 0 in

@@ -98,7 +98,7 @@ let () =
   Callback.register_exception "Parse_error" (Parse_error ("", 0));
   Callback.register_exception "Quiet" Quiet;
   List.iter (fun n -> Callback.register_exception (String.make n 'q') Quiet) [ 63; 64; 100 ];
-  (* Of no effect: OCaml defines an exception of this name. *)
+  (* This has no effect, because OCaml defines an exception of this name. *)
   Callback.register_exception "Sys_blocked_io" Quiet;
   register "an_object" (object method m = 1 end);
   register "raise_holding" (fun x -> raise (Holds x));
@@ -119,7 +119,7 @@ let () =
       let rec deep n = if n = 0 then raise Quiet else 1 + deep (n - 1) in
       ignore (deep n));
   register "raise_quietly" (fun () -> raise_notrace Not_found);
-  (* What OCaml knows about an exception that passed through Rust, whose argument calls OCaml. *)
+  (* The backtrace of an exception that passed through Rust, while its argument called OCaml. *)
   register "backtrace_of" (fun n ->
       match throw_from (n + 0) with
       | () -> "none"
@@ -204,7 +204,7 @@ let () =
           Bytes.set_uint8 changed i c;
           unmarshal changed
         done;
-        (* The length of what follows the header. *)
+        (* The length of the data after the header. *)
         let shorter = Bytes.copy data in
         Bytes.set_int32_be shorter 4 (Int32.of_int (i - 20));
         unmarshal shorter
@@ -216,7 +216,8 @@ let () =
       done;
       Multicore.join_all ())
 
-(* What the program in the guide (docs/guide/porting.md) needs besides tests/users/interop/words/words.ml. *)
+(* The rest of the program in the guide (docs/guide/porting.md), besides
+   tests/users/interop/words/words.ml. *)
 let () = register "stress" Compaction.compact
 
 (* ---- Rust functions ---- *)

@@ -56,7 +56,7 @@ export! {
         Ok(format!("{body}{text}{arguments}{result}{error}{next}{lock}{name}{index}"))
     }
 
-    /// Without arguments. The names in it are those that the macro itself could have used.
+    /// Has no arguments. Its names are names that the macro itself could have used.
     pub unsafe fn values_nothing(body) -> Result<OCamlInt as i32, String> {
         churn(body);
         Ok(self::call() + body_of_the_user())
@@ -66,7 +66,7 @@ export! {
         Ok(if n == 0 { u64::MAX } else { n.into() })
     }
 
-    /// The argument, and a function of the user's, have a name that the macro uses itself.
+    /// The argument, and a function of the user, have a name that the macro itself uses.
     unsafe fn values_body(lock, body: OCamlInt) -> Result<OCamlInt as isize, ConversionError> {
         Ok(call::body(body.get(lock).to_int()))
     }
@@ -79,7 +79,7 @@ export! {
         }
     }
 
-    /// Calls OCaml, which calls this function again, without end.
+    /// Calls OCaml, which calls this function again, endlessly.
     unsafe fn values_bounce(lock, n: OCamlInt as isize) -> Result<OCamlInt as isize, CallError> {
         bounce(lock, n + 1)
     }
@@ -132,10 +132,10 @@ mod call {
     }
 }
 
-/// How many values of type `Counted` live, of all threads.
+/// The number of live values of type `Counted`, of all threads.
 static LIVE: AtomicIsize = AtomicIsize::new(0);
 
-/// Counts itself, and notices when it is used after its drop.
+/// Counts itself, and detects uses after its drop.
 pub struct Counted {
     n: isize,
     check: Box<isize>,
@@ -161,7 +161,7 @@ impl Drop for Counted {
     }
 }
 
-/// How many values of type `Counted` live.
+/// The number of live values of type `Counted`.
 pub fn live() -> isize {
     LIVE.load(Ordering::SeqCst)
 }

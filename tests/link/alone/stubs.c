@@ -1,4 +1,4 @@
-/* Boxroots for an OCaml program, given to it as immediates. */
+/* Boxroots for an OCaml program, which gets them as immediates. */
 #include <stdlib.h>
 
 #include <boxroot.h>

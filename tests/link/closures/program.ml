@@ -1,4 +1,4 @@
-(* Tests the closures of ocaml-boxroot/src/c/closure.c without Rust, even on processors and in bytecode that have none. *)
+(* Tests the closures of ocaml-boxroot/src/c/closure.c without Rust, also on processors without Rust and in bytecode. *)
 
 external make : int -> int -> 'a = "test_make"
 

@@ -1,5 +1,5 @@
-/* Stands for the Rust side of ocaml-boxroot/src/c/closure.c. A function joins the digit in its box
-   and its arguments, and collects garbage now and then; 666 is Not_found. */
+/* Replaces the Rust side of ocaml-boxroot/src/c/closure.c. A function concatenates the digit in its
+   box and its arguments, and collects garbage now and then. 666 means Not_found. */
 #include <caml/mlvalues.h>
 
 #include <caml/alloc.h>

@@ -1,5 +1,5 @@
 /* Closes a plugin while OCaml has values that the plugin made. The program also has a copy of the
-   library, which the plugin's Rust code uses. */
+   library, and the plugin's Rust code uses it. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <dlfcn.h>
@@ -70,8 +70,8 @@ static void fill_minor_heap(void) {
   while (words_left() > 2) (void)caml_alloc_small(1, 0);
 }
 
-/* A thread of C opens the plugin, calls it, so that it attaches, and closes it. It attaches again
-   at its end, when OCaml's key has no value. */
+/* A C thread opens the plugin, calls it so that it attaches, and closes it. The thread attaches
+   again at its end, when OCaml's key has no value. */
 static void *attach_and_close(void *path) {
   void *opened = dlopen(path, RTLD_NOW);
   if (opened != NULL) *(void **)&attach = dlsym(opened, "first_attach");
@@ -80,7 +80,7 @@ static void *attach_and_close(void *path) {
   return dlclose(opened) == 0 ? path : NULL;
 }
 
-/* If `busy` is true, OCaml's key is not the only one that is set when the thread is registered. */
+/* If `busy` is true, another key besides OCaml's is set when the thread is registered. */
 value closes_attached(value path, value busy) {
   if (!boxroot_setup() || boxroot_create(path) == NULL) abort();
   char *copy = strdup(String_val(path));

@@ -27,7 +27,7 @@ static void wait_for(bool const *flag) {
   pthread_mutex_unlock(&mutex);
 }
 
-/* As if the constructor waited for OCaml's lock, which the other thread holds. */
+/* Stands for waiting for OCaml's lock, which the other thread holds. */
 void meet(void);
 void meet(void) {
   set(&is_there);

@@ -1,4 +1,4 @@
-(* Calls functions of the library itself, without stubs. Their plain names are those of the flavour that is linked. *)
+(* Calls functions of the library directly, without stubs. Their plain names belong to the linked flavour. *)
 external setup : unit -> (int[@untagged]) = "in bytecode" "boxroot_setup" [@@noalloc]
 external create : 'a -> (nativeint[@unboxed]) = "in bytecode" "boxroot_create" [@@noalloc]
 external get : (nativeint[@unboxed]) -> 'a = "in bytecode" "boxroot_get" [@@noalloc]

@@ -1,5 +1,5 @@
 /* Boxroots of the executable (user 0) and of the plugins that it loaded (1, 2, ...), for
-   program.ml. A plugin without a name is in the executable. */
+   program.ml. A plugin without a name is part of the executable. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ value host_load(value path, value global) {
   return Val_int(count++);
 }
 
-/* Whether anything is loaded under this name. */
+/* Whether an object is loaded under this name. */
 static bool is_loaded(char const *path) { return dlopen(path, RTLD_NOW | RTLD_NOLOAD) != NULL; }
 value host_is_loaded(value path) { return Val_bool(is_loaded(String_val(path))); }
 value host_close(value number) { return Val_bool(dlclose(handles[Int_val(number)]) == 0); }
@@ -42,8 +42,8 @@ value host_status(value number) { return Val_int(user(number)->status()); }
 value host_error(value number) { return caml_copy_string(user(number)->error()); }
 value host_live(value number) { return Val_long(user(number)->live()); }
 
-/* OCaml gets roots as immediates. The result is 0 if there is none, with errno EPERM; success does
-   not change errno. */
+/* OCaml gets roots as immediates. Returns 0 with errno EPERM if there is no root. Success does not
+   change errno. */
 value host_create(value number, value v) {
   errno = ERANGE;
   boxroot root = user(number)->create(v);
@@ -61,7 +61,7 @@ value host_delete(value number, value handle) {
   return Val_unit;
 }
 
-/* Runs f in a child process. True if it succeeded there. */
+/* Runs f in a child process. Returns true if it succeeded there. */
 value host_also_in_a_child(value f) {
   pid_t child = fork();
   if (child < 0) abort();

@@ -1,4 +1,4 @@
-/* Has a function that the runtime of the next OCaml also has. */
+/* Contains a function that the runtime of the next OCaml version also has. */
 #include <boxroot.h>
 #include <caml/version.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* Opens a shared object that contains the library, in a process without OCaml: OCaml's symbols are
-   zeros in it. Exits with 2 if the dynamic linker refuses. */
+/* Opens a shared object that contains the library, in a process without OCaml, in which OCaml's
+   symbols are zeros. Exits with 2 if the dynamic linker refuses. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "users.h"
 
-/* This process has no library besides the plugin's, and no linker has to tell its flavour. */
+/* This process has only the plugin's copy of the library, and no linker checks its flavour. */
 char const bxr_flavour = 0;
 
 int main(int argc, char **argv) {

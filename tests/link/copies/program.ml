@@ -1,4 +1,4 @@
-(* The executable: user 0 of boxroots. Plugins are users 1, 2, ... *)
+(* The executable is user 0 of boxroots. Plugins are users 1, 2, ... *)
 external load : string -> bool -> int = "host_load"
 external is_loaded : string -> bool = "host_is_loaded"
 external close : int -> bool = "host_close"
@@ -32,7 +32,7 @@ let collect () =
   ignore (Sys.opaque_identity (Array.init n string_of_int));
   Gc.full_major ()
 
-(* Each root has still the value that `maker` gave it. *)
+(* Checks that each root still has the value that `maker` gave it. *)
 let kept user maker roots =
   Array.iteri
     (fun i r -> check "a root kept its value" (get user r = Printf.sprintf "%d of %d" i maker))
@@ -43,7 +43,7 @@ let replace user roots =
     (fun i r -> roots.(i) <- modify user r (Printf.sprintf "%d of %d" i user))
     (Array.copy roots)
 
-(* Everything that one user can do. Returns its live roots. *)
+(* Runs all operations of one user. Returns its live roots. *)
 let use user =
   check "setup" (setup user);
   let mine = roots user in
@@ -54,7 +54,8 @@ let use user =
   kept user user mine;
   mine
 
-(* Both users have the same copy: their roots are counted together, and handles can cross. *)
+(* Checks that both users have the same copy: their roots are counted together, and handles can be
+   exchanged. *)
 let one_copy plugin =
   check "setup" (setup 0);
   let a = use 0 and b = use plugin in
@@ -83,8 +84,8 @@ let two_copies plugin =
   Array.iter (delete plugin) b;
   check "all are deleted" (live plugin = 0)
 
-(* The copy of `first` was found first, and the plugin's copy is of another layout or flavour: so the plugin's copy refuses. Roots
-   must not go to users of another flavour, not even refused ones. *)
+(* Checks that the plugin's copy refuses: the copy of `first` was found first, and the plugin's copy has another layout or
+   flavour. Roots must not go to users of another flavour, not even to refused ones. *)
 let refused ?(crossing = false) first plugin =
   let refuses () =
     check "no setup" (not (setup plugin));

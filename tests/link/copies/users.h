@@ -1,5 +1,5 @@
-/* What the executable and its plugins do with boxroots. Each of them compiles this file, with its
-   own boxroot.h. */
+/* The operations of the executable and its plugins on boxroots. Each of them compiles this file,
+   with its own boxroot.h. */
 #ifndef USERS_H
 #define USERS_H
 
@@ -17,7 +17,7 @@ struct users {
   size_t (*live)(void);
 };
 
-/* The public functions may be inlined here, or be called. */
+/* The public functions may be inlined or called here. */
 static bool users_setup(void) { return boxroot_setup(); }
 static boxroot users_create(value v) { return boxroot_create(v); }
 static value users_get(boxroot r) { return boxroot_get(r); }

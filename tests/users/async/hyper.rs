@@ -1,4 +1,4 @@
-//! A service of hyper's that uses OCaml.
+//! A hyper service that uses OCaml.
 
 mod common;
 

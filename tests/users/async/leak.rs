@@ -1,8 +1,8 @@
-//! A server of axum under load that forgets to drop one root in a hundred requests. The profile of
-//! its old roots names the function that does so.
+//! An axum server under load that forgets to drop one root in a hundred requests. The profile of
+//! its old roots names the function that forgets it.
 //!
-//! `make clients ONLY=leak` loads it for a minute, at a rate for production. The guide's command
-//! for the picture needs the second last line of the output.
+//! `make clients ONLY=leak` puts it under load for a minute, with a sampling rate for production.
+//! The guide's command for the picture needs the second last line of the output.
 
 mod common;
 
@@ -43,8 +43,8 @@ async fn handle(State(server): State<Arc<Server>>, uri: Uri) -> String {
     answer(uri.path())
 }
 
-/// The number of roots, and the function of ours that is nearest to the create, for each call stack
-/// of a profile, the largest first.
+/// For each call stack of a profile, the largest first: the number of roots, and our function that
+/// is nearest to the create.
 fn stacks(profile: &str) -> Vec<(usize, String)> {
     let mut stacks: Vec<(usize, String)> = profile
         .lines()
@@ -103,7 +103,7 @@ async fn main() {
     for client in clients {
         client.await.unwrap();
     }
-    // Until all roots are three major collections old.
+    // Wait until all roots are three major collections old.
     let large = " ".repeat(1 << 20);
     let cycle = || DomainLock::with(|_| stats().major_scans).unwrap();
     let last = cycle() + 4;

@@ -1,4 +1,4 @@
-//! A multi-thread runtime of tokio's that is dropped while tasks use OCaml, and `block_on` under a
+//! A multi-thread tokio runtime that is dropped while tasks use OCaml, and `block_on` under a
 //! token.
 
 mod common;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 static ROUNDS: AtomicUsize = AtomicUsize::new(0);
 
-/// Uses OCaml for ever.
+/// Uses OCaml forever.
 async fn work() {
     let root = string("held over an await").unwrap();
     loop {
@@ -49,7 +49,7 @@ fn main() {
         drop(tokio);
         churn().unwrap();
     }
-    // In the background: the tasks go on for a while.
+    // Shut down in the background: the tasks go on for a while.
     let tokio = tokio::runtime::Runtime::new().unwrap();
     tokio.spawn(work());
     tokio.shutdown_background();

@@ -1,4 +1,4 @@
-//! Functions of this project's crate that the tests use, and that the published one does not have.
+//! Functions of this project's crate that the tests use, but that the published crate lacks.
 
 use ocaml_boxroot_sys as sys;
 
@@ -12,7 +12,7 @@ pub fn validate() {
     }
 }
 
-/// How many roots there are. Exact if the caller holds the lock of the only domain.
+/// The number of roots. Exact if the caller holds the lock of the only domain.
 pub fn live_roots() -> usize {
     sys::boxroot_stats().live_roots
 }

@@ -21,7 +21,7 @@ const _: unsafe extern "C" fn() -> sys::Status = sys::boxroot_status;
 const _: unsafe extern "C" fn() -> *const c_char = sys::boxroot_error_string;
 const _: unsafe extern "C" fn() = sys::boxroot_print_stats;
 
-/// Each call needs its `unsafe`: the compiler warns of one that does not.
+/// Each call needs its `unsafe`: the compiler warns if one does not.
 macro_rules! unsafe_calls {
     ($($call:expr),+) => {{ $(
         // SAFETY: the closure is never called.
@@ -44,7 +44,7 @@ fn calls(root: sys::BoxRoot, place: *mut sys::BoxRoot) {
     );
 }
 
-// `Value` and `ValueCell` are aliases of these types, and not separate types.
+// `Value` and `ValueCell` are aliases of these types, not separate types.
 const _: fn(isize) -> sys::Value = |value| value;
 const _: fn(&UnsafeCell<isize>) -> &sys::ValueCell = |cell| cell;
 
@@ -57,8 +57,8 @@ const fn status<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
 const _: () = status::<sys::Status>();
 const _: () = assert!(size_of::<sys::Status>() == size_of::<core::ffi::c_int>());
 
-/// The numbers are those of C. The enum is `#[non_exhaustive]`: without the last arm this is an
-/// error, and no arm is unreachable.
+/// The numbers equal those in C. The enum is `#[non_exhaustive]`: without the last arm this would
+/// be an error, and no arm is unreachable.
 #[allow(dead_code)] // compiled only
 const fn number(status: sys::Status) -> i32 {
     match status {

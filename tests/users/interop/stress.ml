@@ -1,5 +1,5 @@
-(* What both programs offer to Rust: garbage collection of every kind, and values that tell when
-   they are collected. *)
+(* Functions that both programs offer to Rust: garbage collection of every kind, and values that
+   tell when they are collected. *)
 
 (* Overwrites the memory of values that are not kept alive. *)
 let churn n =

@@ -1,4 +1,4 @@
-(* What the programs of this folder call: a table of closures that remember. *)
+(* The functions that the programs of this folder call: a table of closures with a state. *)
 let counter word =
   let count = ref 0 in
   fun () -> incr count; Printf.sprintf "%s %d" word !count

@@ -1,4 +1,4 @@
-//! Boxroots for an OCaml program, given to it as immediates.
+//! Boxroots for an OCaml program, which gets them as immediates.
 
 use ocaml_boxroot_sys as sys;
 

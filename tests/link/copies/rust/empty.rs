@@ -1,1 +1,1 @@
-//! Examples belong to a library.
+//! An empty library, because cargo's examples belong to a library.

@@ -1,4 +1,4 @@
-//! What both libraries have, under different names.
+//! The code of both libraries, under different names.
 
 macro_rules! library {
     ($name:literal, $greet:ident, $boxed:ident, $dropped:ident, $note:ident, $read:ident, $attach:ident, $word:ident, $spell:ident) => {
@@ -74,7 +74,7 @@ macro_rules! library {
             }
         }
 
-        /// Called by C, without OCaml's lock. Leaves OCaml a box.
+        /// Called by C, without OCaml's lock. Leaves a box to OCaml.
         #[no_mangle]
         pub extern "C" fn $attach() -> bool {
             DomainLock::with(|lock| lock.alloc_box(Owner(Vec::new())).is_ok()) == Ok(true)

@@ -1,4 +1,5 @@
-(* Uses two Rust libraries. Closures and boxes of each call that library, and not the one whose names the dynamic linker found first. *)
+(* Uses two Rust libraries. Closures and boxes of each call their own library, not the one whose names the dynamic linker found
+   first. *)
 type greet = string -> int -> string
 type owner
 type note
@@ -35,8 +36,8 @@ let () =
   use "first" first_greet first_boxed first_dropped;
   use "second" second_greet second_boxed second_dropped
 
-(* The contents of a box may depend on variables of the library that made it; the other library has the same type only by
-   chance. Static libraries have their variables in common. *)
+(* The contents of a box may depend on variables of the library that made it. The other library has the same type only by
+   chance. Static libraries share their variables. *)
 let () =
   let refuses read note = match read note with exception Failure _ -> true | (_ : string) -> false in
   if first_read (first_note "one") <> "one" || second_read (second_note "two") <> "two" then failwith "own notes";

@@ -1,4 +1,4 @@
-//! A library that starts OCaml if need be.
+//! A library that starts OCaml if necessary.
 
 use ocaml_boxroot::{export, ConversionError, OCamlString, Runtime};
 

@@ -45,7 +45,7 @@ pub fn calls(cr: &mut OCamlRuntime) {
     assert_eq!(ocaml_side::add_floats(cr, &a, &b).to_rust::<f64>(cr), 3.75);
 }
 
-/// Rust owns closures of OCaml, which move like other values.
+/// Rust owns OCaml closures, which move like other values.
 pub fn closures(cr: &mut OCamlRuntime) {
     let adders: Vec<_> = (0..5000).map(|n| ocaml_side::adder(cr, &OCaml::of_i32(n))).collect();
     stress(cr);

@@ -1,5 +1,5 @@
-//! OCaml exceptions in Rust, and Rust panics in OCaml. Live roots survive both, and both drop the
-//! roots in frames that they leave.
+//! OCaml exceptions in Rust, and Rust panics in OCaml. Live roots survive both. Both drop the roots
+//! in the frames that they leave.
 
 use crate::{check_numbered, numbered, ocaml_side, stress};
 use ocaml_interop::{OCaml, OCamlRuntime, ToOCaml};

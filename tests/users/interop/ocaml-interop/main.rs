@@ -1,5 +1,5 @@
-//! The crate `ocaml-interop` with this project's roots. One test, because a process has one OCaml
-//! runtime.
+//! The crate `ocaml-interop` with this project's roots. There is one test, because a process has
+//! one OCaml runtime.
 
 mod callbacks;
 mod exceptions;

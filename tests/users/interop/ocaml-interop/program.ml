@@ -1,4 +1,4 @@
-(* What the test of ocaml-interop calls, and the Rust functions that are called from here. *)
+(* The functions that the test of ocaml-interop calls, and the Rust functions that they call. *)
 
 exception RustPanic of string
 

@@ -30,7 +30,7 @@ pub fn many(cr: &mut OCamlRuntime) {
     }
 }
 
-/// Roots get other values, while they are young and when they are old.
+/// Roots get new values, both while they are young and when they are old.
 pub fn keep(cr: &mut OCamlRuntime) {
     let mut roots = numbered(cr, 0, MANY);
     for round in 1..4 {
@@ -58,7 +58,7 @@ pub fn keep(cr: &mut OCamlRuntime) {
     assert_eq!(root.to_rust::<Option<String>>(cr), Some("again".to_string()));
 }
 
-/// A dropped root no longer keeps its value alive, and another one still does.
+/// A dropped root no longer keeps its value alive, but another root still does.
 pub fn dropped_are_collected(cr: &mut OCamlRuntime) {
     let before = collected(cr);
     let mut roots: Vec<_> =
@@ -78,7 +78,7 @@ pub fn dropped_are_collected(cr: &mut OCamlRuntime) {
     assert_eq!(collected(cr), before + 1000);
 }
 
-/// Values that consist of many values, which the conversions root one by one.
+/// Values with many parts, which the conversions root one by one.
 pub fn structured(cr: &mut OCamlRuntime) {
     let rows: Vec<(i64, Option<String>)> =
         (0..5000).map(|i| (i, (i % 2 == 0).then(|| i.to_string()))).collect();

@@ -9,6 +9,6 @@ pub fn shutdown(guard: OCamlRuntimeStartupGuard) {
     let roots = OCamlRuntime::with_domain_lock(|cr| numbered(cr, 0, 5000));
     drop(guard);
     drop(roots);
-    // This is more than a drop-in replacement must do: the published crate does not refuse it.
+    // A drop-in replacement need not refuse this: the published crate does not.
     assert!(catch_unwind(|| drop(BoxRoot::new(OCaml::unit()))).is_err());
 }

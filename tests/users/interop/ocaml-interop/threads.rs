@@ -1,4 +1,4 @@
-//! Threads of OCaml and of Rust, domains, and roots that are used or dropped without the lock.
+//! OCaml and Rust threads, domains, and roots that are used or dropped without the lock.
 
 use crate::{call_int, check_numbered, library, minor, numbered, ocaml_side, stress};
 use ocaml_interop::{BoxRoot, DynBox, OCaml, OCamlInt, OCamlRuntime, ToOCaml};
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::panic::catch_unwind;
 use std::thread;
 
-/// Rounds of creating, keeping and dropping, with the lock given up in between.
+/// Rounds of creating, keeping and dropping. The lock is released in between.
 fn work(cr: &mut OCamlRuntime, id: usize) {
     let mut old: Vec<BoxRoot<String>> = Vec::new();
     for round in 0..10 {
@@ -30,7 +30,7 @@ fn work(cr: &mut OCamlRuntime, id: usize) {
     }
 }
 
-/// Answers its argument if all went well; a panic becomes an exception of OCaml.
+/// Returns its argument on success. A panic becomes an OCaml exception.
 #[ocaml_interop::export]
 fn rust_work(cr: &mut OCamlRuntime, id: OCaml<OCamlInt>) -> OCaml<OCamlInt> {
     let id = id.to_i64();
@@ -58,8 +58,8 @@ fn rust_unbox(cr: &mut OCamlRuntime, boxed: OCaml<DynBox<BoxRoot<String>>>) -> O
 }
 
 /// OCaml owns Rust values that own roots. So the collector drops roots, even those of a domain that
-/// has ended. The latter is more than a drop-in replacement must do: with the published crate, on
-/// OCaml 5.3.0, it often crashes.
+/// has ended. A drop-in replacement need not support roots of ended domains: with the published
+/// crate, this often crashes on OCaml 5.3.0.
 pub fn finalisers(cr: &mut OCamlRuntime) {
     assert!(ocaml_side::boxes(cr, &OCaml::of_i32(1000)).to_rust::<bool>(cr));
 }
@@ -68,7 +68,7 @@ thread_local! {
     static UNTIL_THE_END: RefCell<Vec<BoxRoot<String>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Threads that OCaml does not know before they ask for the lock.
+/// Threads that OCaml does not know until they ask for the lock.
 pub fn of_rust() {
     let start = |id| {
         thread::spawn(move || {
@@ -96,7 +96,7 @@ pub fn of_rust() {
     });
 }
 
-/// Dropping needs no lock. Creating does, and says so.
+/// Dropping needs no lock. Creating needs it, and its error says so.
 pub fn without_the_lock() {
     let roots = OCamlRuntime::with_domain_lock(|cr| numbered(cr, 0, 20_000));
     drop(roots);

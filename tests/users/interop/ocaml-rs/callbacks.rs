@@ -33,7 +33,7 @@ pub fn calls(gc: &Runtime) {
     }
 }
 
-/// Rust owns closures of OCaml, which move like other values.
+/// Rust owns OCaml closures, which move like other values.
 pub fn closures(gc: &Runtime) {
     let adders: Vec<Value> =
         (0..5000).map(|n| call!(adder(gc, n)).expect("no exception")).collect();

@@ -1,9 +1,9 @@
-//! Exceptions of OCaml in Rust, and errors of Rust in OCaml.
+//! OCaml exceptions in Rust, and Rust errors in OCaml.
 
 use crate::{call, check_numbered, numbered, stress};
 use ocaml::{CamlError, Error, Runtime, Value};
 
-/// The exception in a failed call. The crate roots it by `create` and `modify`.
+/// The exception in a failed call. The crate roots it with `create` and `modify`.
 fn exception(result: Result<(), Error>) -> Value {
     match result {
         Err(Error::Caml(CamlError::Exception(exception))) => exception,
@@ -36,7 +36,7 @@ pub fn rust_fails(message: String) -> Result<String, Error> {
     Ok("no error".to_string())
 }
 
-/// `?` hands an exception of OCaml through Rust, back to OCaml.
+/// `?` passes an OCaml exception through Rust, back to OCaml.
 pub fn errors_in_rust(gc: &Runtime) {
     let kept = numbered(gc, 0, 1000);
     for i in 0..100 {

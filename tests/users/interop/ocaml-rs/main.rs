@@ -1,7 +1,8 @@
-//! The crate `ocaml` with this project's roots. One test, because a process has one OCaml runtime.
+//! The crate `ocaml` with this project's roots. There is one test, because a process has one OCaml
+//! runtime.
 //!
-//! A panic while a `Runtime` is alive becomes an exception of OCaml. So a failing assertion ends
-//! the process, with its message.
+//! A panic while a `Runtime` is alive becomes an OCaml exception. So a failing assertion ends the
+//! process, with its message.
 
 mod callbacks;
 mod exceptions;

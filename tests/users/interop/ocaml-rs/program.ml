@@ -1,4 +1,4 @@
-(* What the test of the crate `ocaml` calls, and the Rust functions that are called from here. *)
+(* The functions that the test of the crate `ocaml` calls, and the Rust functions that they call. *)
 
 external rust_apply : (int -> int) -> int -> int = "rust_apply"
 external rust_nested : int -> int = "rust_nested"
@@ -18,7 +18,7 @@ let apply_twice n = rust_apply (fun m -> Stress.minor (); rust_apply (fun k -> k
 (* The sum 1 + .. + n, with a Rust frame and its roots for each number. *)
 let nested n = if n = 0 then 0 else rust_nested n
 
-(* Rust gives back an error, which is raised here. *)
+(* Rust returns an error, which is raised here. *)
 let catch_failure s =
   match rust_fails s with
   | answer -> answer

@@ -31,7 +31,7 @@ pub fn many(gc: &Runtime) {
     check(&clones);
 }
 
-/// Roots get other values, while they are young and when they are old.
+/// Roots get new values, both while they are young and when they are old.
 pub fn modify(gc: &Runtime) {
     let mut roots = numbered(gc, 0, MANY);
     for round in 1..4 {
@@ -58,7 +58,7 @@ pub fn modify(gc: &Runtime) {
     }
 }
 
-/// A dropped root no longer keeps its value alive, and another one still does.
+/// A dropped root no longer keeps its value alive, but another root still does.
 pub fn dropped_are_collected(gc: &Runtime) {
     let collected = || call!(collected(gc)).expect("no exception");
     let before = collected();
@@ -79,7 +79,7 @@ pub fn dropped_are_collected(gc: &Runtime) {
     assert_eq!(collected(), before + 1000);
 }
 
-/// Values that consist of many values, which the conversions root one by one.
+/// Values with many parts, which the conversions root one by one.
 pub fn structured(gc: &Runtime) {
     let mut list: List<(Int, Option<String>)> = List::empty();
     let row = |i: Int| (i, (i % 2 == 0).then(|| i.to_string()));

@@ -1,4 +1,4 @@
-//! Threads of OCaml and of Rust, and roots that are used or dropped without the lock.
+//! OCaml and Rust threads, and roots that are used or dropped without the lock.
 
 use crate::{call, check_numbered, library, minor, numbered, stress};
 use ocaml::{Int, Runtime, Value};
@@ -10,7 +10,7 @@ extern "C" {
     fn caml_c_thread_unregister() -> c_int;
 }
 
-/// Gives up the lock for a while.
+/// Releases the lock for a while.
 fn without_lock<R>(f: impl FnOnce() -> R) -> R {
     ocaml::runtime::enter_blocking_section();
     let result = f();
@@ -18,7 +18,7 @@ fn without_lock<R>(f: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Rounds of creating, cloning and dropping, with the lock given up in between.
+/// Rounds of creating, cloning and dropping. The lock is released in between.
 fn work(gc: &Runtime, id: usize) {
     let mut old: Vec<Value> = Vec::new();
     for round in 0..10 {
@@ -38,7 +38,7 @@ fn work(gc: &Runtime, id: usize) {
     }
 }
 
-/// Answers its argument if all went well.
+/// Returns its argument on success.
 #[ocaml::func(gc)]
 pub fn rust_work(id: Int) -> Int {
     work(gc, id as usize);
@@ -67,7 +67,7 @@ pub fn of_rust(_: &Runtime) {
             ocaml::runtime::enter_blocking_section();
             // SAFETY: the thread is registered and does not hold the lock.
             unsafe { caml_c_thread_unregister() };
-            // The roots are dropped here, by a thread that is not registered any more.
+            // The roots are dropped here, by a thread that is no longer registered.
         })
     };
     without_lock(|| {
@@ -81,7 +81,7 @@ struct Roots(#[allow(dead_code)] Vec<Value>); // only dropped
 // SAFETY: the other thread only drops them, which needs no lock.
 unsafe impl Send for Roots {}
 
-/// Dropping needs no lock. Creating does, and the crate can tell why it failed.
+/// Dropping needs no lock. Creating needs it, and the crate can tell why it failed.
 pub fn without_the_lock(gc: &Runtime) {
     let before = library::live_roots();
     let roots = numbered(gc, 0, 20_000);

@@ -1,4 +1,5 @@
-(* Rust keeps OCaml functions under names, and calls them. C stubs of the program also have roots: both use one allocator. *)
+(* Rust keeps OCaml functions under names, and calls them. C stubs of the program also have roots. Both use the same
+   allocator. *)
 open Words
 
 let () =

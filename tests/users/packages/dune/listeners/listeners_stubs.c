@@ -53,7 +53,7 @@ value listeners_add(value v, value function) {
   return Val_unit;
 }
 
-/* v is kept alive by CAMLparam, and so are the listeners, while OCaml code runs. */
+/* CAMLparam keeps v and the listeners alive while OCaml code runs. */
 value listeners_tell(value v, value text) {
   CAMLparam2(v, text);
   for (size_t i = 0; i < LISTENERS(v)->count; i++)

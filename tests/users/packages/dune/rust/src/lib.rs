@@ -1,5 +1,5 @@
-//! What the OCaml module `Words` wants from Rust. Both compilers check it, by bindings that the
-//! build script makes.
+//! The functions that the OCaml module `Words` needs from Rust. Both compilers check them, through
+//! bindings that the build script generates.
 
 #![forbid(unsafe_code)]
 

@@ -1,3 +1,3 @@
-//! What OCaml links: the Rust parts of both libraries.
+//! The library that OCaml links: the Rust parts of both libraries.
 
 pub use {shapes, sums};
