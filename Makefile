@@ -48,7 +48,8 @@ RUNS ?= 200
 # The versions of OCaml that `make campaign` tests.
 VERSIONS = 4.13.1 4.14.1 5.1.0 5.3.0 5.4.1 5.5.2
 
-# Used as $(call need_rust,91), for Rust 1.91. It comes first, so OCaml is not installed in vain.
+# Used as $(call need_rust,91), for Rust 1.91. It comes first, so that OCaml is not installed for
+# nothing.
 need_rust = cargo --version 2>/dev/null | awk -F'[ .]' '{ new = $$2 > 1 || $$3 >= $(1) } END { exit !new }' || \
   { echo "make $@: cargo 1.$(1) or later must be on PATH; https://rustup.rs has it" >&2; exit 1; }
 

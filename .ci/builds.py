@@ -2,9 +2,9 @@
 """Usage: .ci/builds.py [PART...]   The C code, compiled and linked into programs in all supported ways. Needs OCAMLOPT.
 
   links     The C library alone in an OCaml program (tests/link/alone): compilers and levels, LTO, a static executable, bytecode
-            with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, where the
-            fast paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc,
-            clang, cargo, lld and mold.
+            with the runtime in the executable and with a shared library. Then the same program with its stubs in Rust, whose fast
+            paths read thread-local variables of C: linkers, LTO, position-independent or not, a shared library. Needs gcc, clang,
+            cargo, lld and mold.
   copies    Several copies of the C library in one process, users that were compiled for another layout or flavour, and shared
             objects that are loaded and unloaded. Two Rust libraries in one program, and a Rust library that can start OCaml. The
             programs are in tests/link/copies and tests/link/alone. Needs a C compiler, CC, and cargo, on an ELF system.

@@ -29,7 +29,7 @@ def picked(names):
 
 
 def built(manifest, crate):
-    """The status of a program's run, and what it and cargo printed."""
+    """The status of a program's run, and the output of the program and of cargo."""
     patches = [word for name in CRATES for word in ("--config", f'patch.crates-io.{name}.path="{ROOT / name}"')]
     return attempt("cargo run --target-dir target/libraries --manifest-path", manifest, "-p", crate, patches, env=SETTINGS)
 

@@ -5,8 +5,8 @@
             more warnings than most users ask for. Checked with gcc and clang, if installed. The headers also compile with the
             warnings of C++ users. Needs OCAMLOPT.
   levels    Each file of the allocator includes only files of lower levels in the table of boxroot-c/DESIGN.md, so there is no
-            circle. `levels --draw` prints what includes what, from the bottom up. Also, boxroot-c/boxroot.c includes each C file
-            of the allocator, and ocaml-boxroot/src/c/obx.c each other file of its folder.
+            circle. `levels --draw` prints the includes of each file, from the bottom up. Also, boxroot-c/boxroot.c includes each
+            C file of the allocator, and ocaml-boxroot/src/c/obx.c each other file of its folder.
   places    Only the files that boxroot-c/DESIGN.md names depend on the OCaml version.
   versions  Several files have the same version of the allocator: the C header (CMake and the Makefile read it), the crate
             ocaml-boxroot-sys, and the OCaml package. The Rust versions for users and for contributors also agree in all files.
@@ -137,7 +137,7 @@ def versions():
     told = ", ".join(f"{file} {version}" for file, version in found.items())
     if len(set(found.values())) != 1 or not found["crate"]:
         fail(f"the versions differ: {told}")
-    # What users need: `rust-version` in Cargo.toml. What tests and tools need: CONTRIBUTING.md.
+    # The version for users is `rust-version` in Cargo.toml; the version for tests and tools is in CONTRIBUTING.md.
     oldest = of("Cargo.toml", r'^rust-version = "(.*)"')
     newer = of("CONTRIBUTING.md", r"^You need Rust ([\d.]+)")
     places = r'^rust-version = "(.*)"|\bRust (1\.\d+)|\$\(call need_rust,(\d+)\)'
@@ -173,7 +173,7 @@ FORBIDDEN = {
 
 
 def exported_macros(paths):
-    """The lines of exported macros, without comments and without what strings say."""
+    """The lines of exported macros, without comments and without the content of strings."""
     inside = False
     for place, line in lines(paths):
         if place.endswith(":1:"):

@@ -24,7 +24,7 @@ def words(parts):
 
 
 def attempt(*parts, timeout=None, shown=False, env=None, **settings):
-    """Runs a command. The result is its status, None if it did not end in time, and what it printed, '' if that was shown."""
+    """Runs a command. Returns its status (None if it did not end in time), and its output ('' if that was shown)."""
     if not shown:
         settings = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, **settings}
     if "input" not in settings:
@@ -40,7 +40,7 @@ def attempt(*parts, timeout=None, shown=False, env=None, **settings):
 
 
 def run(*parts, **settings):
-    """Runs a command that must succeed. The result is what it printed."""
+    """Runs a command that must succeed, and returns its output."""
     status, output = attempt(*parts, **settings)
     if status != 0:
         fail(f"failed: {shlex.join(words(parts))}\n{output}")

@@ -15,13 +15,13 @@ tests, the tests in Rust (each alone, the fast ones first), and the random walk 
 time-out, catches the mutant. Mutants that do not compile, or compile to the same object, do not count. Prints a table, and the
 survivors. Mutants that boxroot-c/test/mutants.txt explains are not run. Fails if any other mutant survives. Settings, in the
 environment:
-    COUNT=200       how many: those with the least hashes, so that the choice stays when lines move; or all
-    FILES="a.c …"   all those of these files
+    COUNT=200       how many, or all; those with the least hashes, so that the choice stays when lines move
+    FILES="a.c …"   all mutants of these files
     MUTANTS=1-40    only these numbers of the choice
-    AFTER=5.3.0     what survived on that version, or is the same there, and the files that are for this version only
+    AFTER=5.3.0     mutants that survived on that version, or are the same there, and files that are only for this version
     JOBS=2          how many at a time
-    EXPLAINED=1     also those that boxroot-c/test/mutants.txt explains, and says which of them a test notices nevertheless
-    AGAIN=1         also those that target/mutants/VERSION/results has: without it, a run goes on there
+    EXPLAINED=1     also those that boxroot-c/test/mutants.txt explains; prints which of them a test detects nevertheless
+    AGAIN=1         also those in target/mutants/VERSION/results; without it, a run continues after these
 """
 import sys
 from pathlib import Path

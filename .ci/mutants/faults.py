@@ -8,7 +8,7 @@ from programs import C, SOURCES
 LEFT_OUT = "validate.c", "plain_names.c", "check.c", "os_windows.c", "os_unwind.c"
 HEADERS = [C / "include/boxroot/inline.h", C / "include/boxroot/lock.h", C / "src/runtime.h", C / "src/setup.h"]
 
-# Lines that no test can be expected to notice, and why.
+# Lines whose faults no test can be expected to detect, and the reasons.
 SKIPPED = [
     (r"^\s*(#|/?\*|extern )|_Static_assert|BXR_STATIC_ASSERT", "not code"),
     (r"check_link|require\(", "the checks themselves"),

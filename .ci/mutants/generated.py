@@ -1,4 +1,4 @@
-"""Generates mutants, and expects a test to notice each."""
+"""Generates mutants, and expects a test to detect each."""
 import concurrent.futures, json, os, random, shutil, sys
 
 import faults

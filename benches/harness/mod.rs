@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// The figures that one run printed: times in seconds, sizes in bytes, counts.
+/// The figures of one run: times in seconds, sizes in bytes, counts.
 pub type Figures = BTreeMap<String, f64>;
 
 /// Environment variables that a program reads.

@@ -1,4 +1,4 @@
-//! Builds the benchmark programs, runs them, and reads what they print.
+//! Builds the benchmark programs, runs them, and reads their output.
 
 use super::list::{self, Implementation};
 use super::{Figures, Result, Settings, LAYOUTS};
@@ -200,7 +200,7 @@ fn build(
     Ok((version, Executable { path, programs }))
 }
 
-/// The version of OCaml, and the programs, from what `BENCH=list` prints.
+/// The version of OCaml, and the programs, from the output of `BENCH=list`.
 fn programs(list: &str) -> Result<(String, Vec<Program>)> {
     let mut version = String::new();
     let mut programs: Vec<Program> = Vec::new();

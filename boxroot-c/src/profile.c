@@ -245,7 +245,7 @@ static void put_number(struct writer *w, uint64_t n, unsigned base) {
 }
 
 /* Writes the number of roots and the memory of their slots, twice: the format has them for live
-   roots, and for all roots ever created, which are not counted here. */
+   roots and for all roots ever created, and the latter are not counted. */
 static void put_counts(struct writer *w, uint64_t roots) {
   for (int i = 0; i < 2; i++) {
     put(w, i == 0 ? "" : " [");

@@ -14,10 +14,10 @@ static inline void bxr_release_begin_cycle(struct bxr_domain *domain) {
   domain->empty_low = domain->empty_count;
 }
 
-/* Unmaps a share of the superfluous empty pools, and `more`. An empty pool is superfluous if a
-   whole cycle did not need it. So are empty pools in excess of those in use, because cycles may be
-   rare while domains end and leave their pools. Called in minor scans while the marker visits no
-   pool, and when a cycle begins after a short one: a forced cycle may have no minor scan. */
+/* Unmaps a share of the superfluous empty pools, and `more`. Pools are superfluous if a whole cycle
+   did not need them, or if empty pools exceed those in use: cycles may be rare while domains end
+   and leave their pools. Called in minor scans while the marker visits no pool, and when a cycle
+   begins after a short one: a forced cycle may have no minor scan. */
 void bxr_release_share(struct bxr_domain *domain, size_t more);
 
 /* Unmaps all empty pools that the marker will not visit any more, and returns their number. The

@@ -42,9 +42,9 @@
       hands of a thread that will push it (once, no-lost-push); and the owner of that list will
       drain it.
    stays-mapped: P stays mapped while a deleter uses it. Before `announce` the slots of the roots
-      that it deletes are in use. After it the owner cannot bring P.announced to 0, nor free those
-      slots, before it has seen the bits of `post`. An empty pool has neither a live root nor an
-      announced delete. After `link` the push does not touch P, only R, which is never unmapped.
+      that it deletes are in use. After it, the owner can neither bring P.announced to 0 nor free
+      those slots before it has seen the bits of `post`. An empty pool has neither a live root nor
+      an announced delete. After `link` the push does not touch P, only R, which is never unmapped.
    no-lost-push: A push that races with an adoption is not lost. If `count-merge` is after `rescue`,
       then `forward` is after `link`, and finds P. If `count-merge` is between `read-merges` and
       `rescue`, the pusher notices, and takes R's list itself. If `count-merge` is before

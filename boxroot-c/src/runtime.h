@@ -190,7 +190,7 @@ static inline struct bxr_domain_head *bxr_runtime_cached(void) {
 void *bxr_runtime_state(void);
 
 /* Whether this file was compiled for another version of OCaml than that of the program's runtime.
-   The linker does not notice that, although the runtime's records of domains differ. Any thread, at
+   The linker does not detect that, although the runtime's records of domains differ. Any thread, at
    any time. */
 bool bxr_runtime_is_other(void);
 

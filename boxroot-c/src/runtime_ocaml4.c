@@ -88,8 +88,8 @@ static void forget_lock(void) {
    that holds_lock stays set while its thread-local destructors run.
 
    1. Just before it releases the lock, it triggers its *termination event*, for which Thread.join
-      waits: it sets the event's status. No other thread does. So a thread whose holds_lock is set
-      really holds the lock if that status is 0.
+      waits: it sets the event's status. No other thread does. So if holds_lock is set and that
+      status is 0, the thread holds the lock.
    2. OCaml frees the event when it collects the event's *wrapper*, a custom block to which the
       thread's descriptor refers. So we keep the wrapper as a root until the thread ends. The last
       moment that we can see is the destructor of a thread-specific key. From then on the thread is
@@ -350,7 +350,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
   for (size_t i = 0; i < count; i++) size += (words[i] & 1) == 0;
   if (size == 1) return true;
   if (!is_room_for(size)) return false;
-  /* The collector's work is proportional to what the program allocates. Copies must not count. */
+  /* The collector's work is proportional to the program's allocations. Copies must not count. */
   uintnat allocated = caml_allocated_words;
   caml_allocated_words = 0;
   value copy = caml_alloc_shr_no_track_noexc(size, 0);

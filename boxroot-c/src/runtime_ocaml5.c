@@ -124,8 +124,8 @@ bool bxr_runtime_sets_up_itself(void) { return true; }
 /* Two functions identify the runtime's version: one that is new in the version that this file is
    compiled for, so earlier runtimes lack it, and one that is new in the next version. Up to 5.5,
    each program contains the functions that its runtime has, because it needs others in their object
-   files. A later version may drop any of them. So no other function is looked up, and none if this
-   file is compiled for a later version. */
+   files. A later version may drop any of them. So only these functions are looked up, and none if
+   this file is compiled for a later version. */
 #if !defined(__ELF__) || defined(Is_last_closinfo) /* OxCaml has functions of several versions */
 #elif OCAML_VERSION < 50100
 #define NEW_IN_NEXT "caml_try_run_on_all_domains_async"

@@ -6,10 +6,10 @@
    slots of each pool is made to look like the header of an unmarked block; a *directory*, one such
    block per domain, has the pools as its fields; and the directory is darkened like any root. The
    marker only looks at the header and the fields, so it never learns that the memory is not
-   OCaml's; the sweeper never sees it. barrier.h tells the consequences for deletes and memory.
+   OCaml's; the sweeper never sees it. barrier.h describes the consequences for deletes and memory.
 
-   Why a directory, and not one entry of the mark stack for each pool: the runtime overruns a mark
-   stack whose entries are nearly all large, because it does not grow it. Verification and
+   A directory is used, instead of one entry of the mark stack for each pool, because the runtime
+   overruns a mark stack whose entries are nearly all large: it does not grow it. Verification and
    compaction use actions other than darkening, and get single slots. Marking also gets single slots
    if there are few pools (BXR_HAND_OVER_FROM), if there is no memory for the directory, or if we do
    not know the runtime: its headers differ from those we expect (bxr_runtime_marks_ranges), or the
@@ -29,8 +29,8 @@ enum bxr_scan_kind {
 };
 
 /* Scans the pools of the domain whose record is *record (NULL: it has none) and whose Caml_state is
-   runtime_state. A minor scan also adopts orphans, frees what was deleted remotely, and promotes.
-   Called on the thread that the runtime uses to scan the domain's roots. */
+   runtime_state. A minor scan also adopts orphans, frees slots that were deleted remotely, and
+   promotes. Called on the thread that the runtime uses to scan the domain's roots. */
 void bxr_scan(enum bxr_scan_kind kind, struct bxr_domain **record, void *runtime_state,
               struct bxr_action action);
 

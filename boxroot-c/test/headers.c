@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The public header comes first, or after one of OCaml's. It is included twice, and then the header
-   for the Rust crates. This file is compiled under two names, and both objects are linked. */
+/* The public header comes first, or after an OCaml header. It is included twice, and then the
+   header for the Rust crates. This file is compiled under two names, and both objects are
+   linked. */
 #include <boxroot.h>
 #include <boxroot.h>
 #include <boxroot/host.h>

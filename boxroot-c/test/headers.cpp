@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The C++ headers, alone and twice, after one of OCaml's, and before the one for the Rust crates.
-// This file is compiled under two names, and both objects are linked.
+// The C++ headers, alone and twice, after an OCaml header, and before the header for the Rust
+// crates. This file is compiled under two names, and both objects are linked.
 #include <boxroot.hpp>
 #include <boxroot.hpp>
 #include <boxroot/host.h>

@@ -93,8 +93,8 @@ static struct bxr_domain *switch_to(struct bxr_domain *record) {
   return before;
 }
 
-/* Each create has the same chance of a sample, even if slots are handed out in vain, and if modify
-   takes slots. */
+/* Each create has the same chance of a sample, even if slots are handed out but not used, and if
+   modify takes slots. */
 void test_profile_draws(void) {
   enum { N = 200000, RATE = 10 };
   static boxroot roots[N];
@@ -335,7 +335,7 @@ void test_profile_of_deep_stacks(void) {
   CHECK(file != NULL && setrlimit(RLIMIT_FSIZE, &few_bytes) == 0);
   CHECK(!boxroot_profile_write(fileno(file), 0) && errno == EFBIG);
   CHECK(lseek(fileno(file), 0, SEEK_END) == 300);
-  /* The errno is that of the failure, even if no other file can be opened. */
+  /* errno is set by the failure, even if no other file can be opened. */
   forbid_files();
   CHECK(!boxroot_profile_write(-1, 0) && errno == EBADF);
 }

@@ -12,8 +12,8 @@ static size_t places(struct bxr_pool *list) {
   return n;
 }
 
-/* Every pool has room for the bits of remote deletes, between its neighbours and beside its own
-   slots. */
+/* Every pool has room for the bits of remote deletes, which overlaps neither its neighbours nor its
+   own slots. */
 void test_remote_bits_have_room(void) {
   static boxroot roots[MANY];
   struct bxr_domain *domain = bxr_orphans_obtain();

@@ -77,7 +77,7 @@ void test_scan_hands_pools_over(void) {
   CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
 }
 
-/* In a runtime whose headers are not what we expect, every root is visited. */
+/* In a runtime with unexpected headers, every root is visited. */
 void test_scan_of_a_runtime_with_other_headers(void) {
   struct bxr_domain *domain = domain_with_pools((value)&one_block.field);
   visited_in_scan(BXR_SCAN_MINOR, domain);

@@ -233,7 +233,8 @@ test!(short_cycles_free_a_share, ocaml = 5, || {
         let s = sys::boxroot_stats();
         let scans = (s.minor_scans - last.0) as usize;
         let freed = last.1 - s.waiting_deletes;
-        // So do the beginning of a cycle and, if the last one was long, statistics.
+        // The beginning of a cycle also frees a share, and so do statistics if the last cycle was
+        // long.
         let bound = (scans + 1) * after_a_short_cycle + share;
         assert!(freed <= bound, "{scans} minor scans freed {freed} slots");
         last = (s.minor_scans, s.waiting_deletes);

@@ -81,7 +81,7 @@ test!(closures_of_rust_values, || {
         });
         let sorted: Vec<i64> = sort(lock, order.unwrap(), [3, 1, 2]).unwrap();
         assert_eq!(sorted, [1, 2, 3]);
-        // A number that the Rust type cannot hold raises an exception, and leaves nothing behind.
+        // A number out of the Rust type's range raises an exception, and leaks nothing.
         let byte = Count::from_rust_converting(lock, |_, n: u8| Ok(n)).unwrap();
         assert_eq!(apply_to::<i32>(lock, &byte, 255).unwrap(), 255);
         let error = apply_to::<i32>(lock, &byte, 256).unwrap_err();

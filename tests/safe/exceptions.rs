@@ -537,7 +537,7 @@ test!(panic_with_a_payload_that_panics, forbid(unsafe_code), || {
     })
 });
 
-/// An error that panics wherever it can.
+/// An error that panics in all its functions.
 #[derive(Debug)]
 struct Nasty {
     in_display: bool,

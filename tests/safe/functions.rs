@@ -96,7 +96,7 @@ test!(a_hundred_levels_of_callbacks, || {
             through_ocaml(lock, "descend_and_raise", 100),
             Err("OCaml exception: Failure(\"raised at the bottom\")".to_string())
         );
-        // A panic, too, is an error in Rust and an exception in OCaml.
+        // A panic is also an error in Rust and an exception in OCaml.
         assert_eq!(
             through_ocaml(lock, "descend_and_panic", 100),
             Err("OCaml exception: Failure(\"at the bottom\")".to_string())

@@ -57,7 +57,7 @@ enum Place {
     Here,
     /// On a thread that does not hold the lock.
     Thread(usize),
-    /// Where OCaml calls Rust: in a function of exported.ml.
+    /// In Rust code that a function of exported.ml calls.
     OCaml(usize, &'static str),
 }
 

@@ -1,4 +1,4 @@
-//! Roots: what they keep, and where they may be dropped.
+//! Roots: they keep values, and may be dropped anywhere.
 
 use crate::support::exported::HANDED_OVER;
 use crate::support::safe::*;

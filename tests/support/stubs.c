@@ -203,7 +203,7 @@ void test_take_major_hook(bool take) {
   caml_major_gc_hook = take ? NULL : hook;
 }
 
-/* Makes the collector treat a page of 4096 bytes as a part of the heap, or no longer do so. */
+/* Makes the collector treat a page of 4096 bytes as a part of the heap, or not. */
 void test_page_is_in_heap(void *page, bool is_in_heap) {
   int (*change)(int, void *, void *) = is_in_heap ? caml_page_table_add : caml_page_table_remove;
   if (change(In_heap, page, (char *)page + 4096) != 0) abort();

@@ -11,12 +11,12 @@ use std::sync::atomic::{AtomicIsize, Ordering};
 use std::sync::Mutex;
 
 export! {
-    /// `external throw : unit -> unit = "values_throw"`: raises what [`THROWN`] holds.
+    /// `external throw : unit -> unit = "values_throw"`: raises the content of [`THROWN`].
     unsafe fn values_throw(_lock) -> Result<() as (), Box<dyn Error>> {
         Err(THROWN.lock().unwrap().take().unwrap() as Box<dyn Error>)
     }
 
-    /// `external throw_from : int -> unit = "values_throw_from"`: raises what `raise_nth` does.
+    /// `external throw_from : int -> unit = "values_throw_from"`: raises the same as `raise_nth`.
     unsafe fn values_throw_from(lock, n: OCamlInt as isize) -> Result<() as (), CallError> {
         raise_nth(lock, n)
     }

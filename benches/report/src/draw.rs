@@ -105,7 +105,7 @@ fn heights(lines: &[Line]) -> impl Iterator<Item = f64> + Clone + '_ {
     lines.iter().flat_map(|line| &line.points).flat_map(|p| [p.spread.0, p.y, p.spread.1])
 }
 
-/// A curve for each line, with its label behind its last point.
+/// A curve for each line, with its label after its last point.
 pub fn curves(file: &Path, title: &Title, x_title: &str, lines: &[Line]) -> Result<()> {
     let (left, right, top, bottom) = (60., 540., 66., 360.);
     let x = Axis::new(lines.iter().flat_map(|l| &l.points).map(|p| p.x), left, right);

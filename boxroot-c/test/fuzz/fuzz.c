@@ -560,8 +560,8 @@ static void check(void) {
   shadow_check_domains(0);
 }
 
-/* Deletes all roots and ends all deletes that are under way. Two minor collections then bring the
-   deletes to their owners. */
+/* Deletes all roots and ends all deletes that are under way. After two minor collections, the
+   deletes have reached their owners. */
 static void delete_everything(void) {
   fuzz_countdown = 0;
   fake.failing = false;

@@ -47,7 +47,7 @@ void shadow_set_cell(unsigned cell, struct thing holds);
 /* Updates the memory of all cells after objects have moved. `move` returns the new addresses. */
 void shadow_move_cells(uintptr_t (*move)(uintptr_t));
 
-/* Checks that all roots and cells hold what they should, and that these objects live. */
+/* Checks that all roots and cells hold the right objects, and that these are alive. */
 void shadow_check_values(void);
 /* Also checks that these objects are marked. For the end of a cycle. */
 void shadow_check_marks(void);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Collections: the steps of the fake collector in the order of OCaml's, with other code in
-   between. */
+/* Collections: the steps of the fake collector in OCaml's order, with other code in between. */
 #ifndef WORLD_H
 #define WORLD_H
 

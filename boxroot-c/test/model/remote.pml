@@ -7,7 +7,7 @@
    subject of weak/.
 
    A configuration defines the slots that the three deleters delete, as masks (0: nothing):
-     A1 B1   what deleter 1 sends in pools 1 and 2, one after the other, and so on for A2 … B3
+     A1 B1   the slots that deleter 1 sends, in pool 1 and then in pool 2; likewise A2 … B3
      SPLIT   1: the deleters collect slot by slot, and may flush in between
      OWNER2  the record that owns pool 2 at the start (pool 1: record 0)
      ENDS    how many times domains end, in all

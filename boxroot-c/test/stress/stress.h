@@ -124,7 +124,7 @@ struct actor {
   uint32_t number;
   char const *operation;     /* the current one */
   uint64_t steps, calls;     /* so far; calls of boxroot's functions */
-  uint64_t budget;           /* the walk stops after so many calls */
+  uint64_t budget;           /* the walk stops after this many calls */
   uint64_t every, next_life; /* calls between two lives, 0: none */
   uint64_t season_ends;      /* in steps */
   uint64_t last_collection;  /* in calls */

@@ -70,7 +70,7 @@ static bool is_late, may_go_on; /* atomic */
 static void late_destructor(void *legacy) {
   use_without_lock(legacy);
   if (legacy == &of_main) return;
-  /* Meanwhile the library may free what it kept for this thread. */
+  /* Meanwhile the library may free its data of this thread. */
   __atomic_store_n(&is_late, true, __ATOMIC_RELEASE);
   while (!__atomic_load_n(&may_go_on, __ATOMIC_ACQUIRE)) sched_yield();
   use_without_lock(legacy);

@@ -27,7 +27,7 @@ static void wait_for(bool const *flag) {
   pthread_mutex_unlock(&mutex);
 }
 
-/* Stands for waiting for OCaml's lock, which the other thread holds. */
+/* Waits for the other thread, in place of OCaml's lock, which that thread holds. */
 void meet(void);
 void meet(void) {
   set(&is_there);

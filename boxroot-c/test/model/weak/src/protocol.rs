@@ -264,7 +264,7 @@ impl Heap {
     /// Returns the pool to the system if it is empty.
     pub fn trim(&self, pool: usize) {
         let pool = &self.pools[pool - 1];
-        // SAFETY: only the owner calls this, and nobody else reads `used`.
+        // SAFETY: only the owner calls this, and no other thread reads `used`.
         let unused = pool.mapped.with(|mapped| unsafe { *mapped })
             && pool.used.with(|used| unsafe { *used }) == 0;
         if unused {
