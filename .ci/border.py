@@ -22,7 +22,7 @@ if version().startswith("4"):
 TABLE = Path(f"docs/instructions/border-{version()}.md")
 SLACK = 1.02
 ROUNDS = 7
-# A small minor heap, so that each measure that allocates much includes collections.
+# The minor heap is small, so that each measure that allocates much includes collections.
 ENVIRONMENT = {"OCAMLRUNPARAM": "s=32k"}
 
 

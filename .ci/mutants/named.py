@@ -152,7 +152,7 @@ def stress(mutant):
 
 
 def without_ranges():
-    """The tests also pass if each root is marked alone, except for those that need the barrier to be hit."""
+    """Checks that the tests also pass if each root is marked alone, except tests that need barrier hits."""
     folder = WORK / "slot-by-slot"
     program = link(compile_all(folder, ["-DBXR_MARK_SLOT_BY_SLOT"]), folder)
     skipped = ("barrier_hits_are_counted", "deletes_wait_for_the_marker", "modify_moves_a_root", "short_cycles",

@@ -22,7 +22,7 @@ let items () = List.init 1000 item
 let mebibyte () = String.make 0x100000 'm'
 let mebibyte_of_bytes () = Bytes.make 0x100000 'm'
 
-(* Without Rust: a bigarray that is garbage at once. *)
+(* Without Rust, makes a bigarray that is garbage at once. *)
 let buffer_of_ocaml n =
   for _ = 1 to n do
     let buffer = Bigarray.(Array1.create char c_layout 0x100000) in

@@ -79,7 +79,7 @@ fn build() -> Result<()> {
         program = program.module(file);
     }
     for (name, file) in &in_ocaml {
-        // The module has another name than the file, because OCaml has a module Gc.
+        // The module's name differs from the file's, because OCaml has a module Gc.
         program = program.module_named(&format!("{}{name}", generate::CELL), file);
     }
     let names: Vec<&str> = in_ocaml.iter().map(|(name, _)| *name).collect();
@@ -103,7 +103,7 @@ fn build() -> Result<()> {
     Ok(())
 }
 
-/// The end of the names of files that are for OCaml 5 only.
+/// The suffix of the names of files that are only for OCaml 5.
 const OCAML5: &str = "_5";
 const OCAML4: &str = "_4";
 

@@ -2,7 +2,7 @@
 
 use crate::list::{Has, Implementation};
 
-/// The prefix of the cell's name in the name of its module.
+/// The prefix that turns a cell's name into the name of its module.
 pub const CELL: &str = "cell_";
 
 const FIXPOINT: &str = "(float -> float) -> float -> float";

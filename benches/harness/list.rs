@@ -33,7 +33,7 @@ pub struct Implementation {
     pub variant: bool,
     /// The cell that must be set up for a fixpoint without its own cell.
     pub set_up: Option<String>,
-    /// It exists only in the executable of the registry crate, and this is its name there.
+    /// Its name in the executable of the registry crate, if it exists only there.
     pub peer_of: Option<String>,
 }
 

@@ -23,7 +23,7 @@ pub const COUNTS: [&str; 4] = ["creates", "pools", "minor_collections", "major_c
 
 /// The numbers of bytes by which the code of an executable is shifted. Functions begin at multiples
 /// of 16 bytes, and processors fetch lines of 64 bytes. So the same loop may take a tenth longer at
-/// one address than at another. These are all the positions in a line.
+/// one address than at another. These are all the possible positions in a line.
 pub const LAYOUTS: [usize; 4] = [0, 16, 32, 48];
 
 /// The environment variable that the points of the grid set.

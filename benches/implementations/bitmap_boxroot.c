@@ -5,9 +5,9 @@
 
    A block is in one of three states: a domain owns it and allocates from it, it is on the list of
    blocks with room, or it is full. Bit OWNED of its bitmap is set in the first two states. The
-   owner of a full block clears it, and the thread that frees the first slot of a full block sets it
-   again. One atomic operation decides which thread that is, so a block is never on the list twice,
-   and never has two owners. */
+   owner of a full block clears the bit, and the thread that frees the first slot of a full block
+   sets it again. One atomic operation decides which thread that is, so a block is never on the list
+   twice, and never has two owners. */
 #include "../runtime/hook.h"
 
 #include <pthread.h>

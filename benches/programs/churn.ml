@@ -1,6 +1,6 @@
 (* SIZE long-lived roots that are replaced. Each step reads a random root and replaces it by a fresh block, until CYCLES major
    cycles have ended. A step also makes 240 bytes of garbage. The set of live values has a constant size, so growth from cycle
-   to cycle means that something piles up. *)
+   to cycle indicates a leak. *)
 
 open Measure
 open Many_roots

@@ -1,4 +1,4 @@
-(* Few roots, and a collection at every other step: the cost of scanning them. *)
+(* Few roots, and a collection at every second step: measures the cost of scanning the roots. *)
 
 module Make (Cell : Cell.S) = struct
   let size = 1024

@@ -50,7 +50,8 @@ module Make (Cell : Cell.S) = struct
 
   let run () =
     Random.init 42;
-    Gc.minor (); (* each step of a round ends with a minor collection: the first one also begins after one *)
+    Gc.minor (); (* each step of a round ends with a minor collection, so the first step must also begin
+                    after one *)
     for _ = 1 to 10 do round () done
 end
 

@@ -33,9 +33,9 @@ let stretches step ~cycles note =
   done
 
 (* To be called before [cycles] major cycles are measured. A heap of almost only live values grows in each cycle, by less each
-   time, to the size at which the collector keeps it. A sixth of the cycles is enough for that. No collection is forced. Before
-   OCaml 5.5 a forced collection counts as work done in advance: the next cycle idles until that many words were allocated, and
-   leaves far more garbage than any other cycle. *)
+   time, up to a stable size. A sixth of the cycles is enough for that. No collection is forced. Before OCaml 5.5 a forced
+   collection counts as work done in advance: the next cycle idles until that many words were allocated, and leaves far more
+   garbage than any other cycle. *)
 let warm_up step ~cycles = stretches step ~cycles:((cycles + 5) / 6) (fun _ _ -> ())
 
 (* Returns a function that prints the longest scan of the roots in a major cycle from now on. *)

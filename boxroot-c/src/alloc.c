@@ -5,8 +5,8 @@
 #include "remote.h"
 #include "setup.h"
 
-/* The functions that boxroot.h inlines, compiled for calls. All are in this file, so that each copy
-   of the library has all of them. */
+/* Out-of-line copies of the functions that boxroot.h inlines. All are in this file, so that each
+   copy of the library has all of them. */
 extern inline uintptr_t *bxr_slot(boxroot r);
 extern inline uintptr_t bxr_start_of(boxroot r);
 extern inline struct bxr_pool_head *bxr_pool_at(uintptr_t start);

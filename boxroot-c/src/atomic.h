@@ -6,7 +6,8 @@
 #ifndef BXR_ATOMIC_H
 #define BXR_ATOMIC_H
 
-/* Relaxed: the reader may rely on the value, but not on earlier writes of the value's writer. */
+/* Relaxed: the reader may rely on the value, but does not see earlier writes of the value's
+   writer. */
 #define bxr_peek(p) __atomic_load_n(p, __ATOMIC_RELAXED)
 
 /* Release: a thread that reads this value with one of the operations below also sees all that its

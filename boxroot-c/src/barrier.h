@@ -20,7 +20,7 @@
       has visited it, and the next cycle has not begun.
    on-a-stack: A closed pool may be on a mark stack: it is not unmapped, and its block header does
       not change.
-   finished: A domain that ends first makes its marker visit all that is left, so that all its pools
+   finished: Before a domain ends, it makes its marker visit all that is left, so that all its pools
       are open when another domain adopts them. So a marker visits pools only on their owner's
       thread.
 
@@ -47,8 +47,8 @@ bool bxr_barrier_try_open(struct bxr_pool *pool);
 bool bxr_barrier_keeps(struct bxr_pool *pool, boxroot r);
 
 /* At teardown: overwrites the young values in the pool. They are not updated any more, but the
-   marker may still visit the pool. By then the minor heap may have moved, and the marker would take
-   them for old blocks. */
+   marker may still visit the pool. By then the minor heap may have moved, and the marker would
+   treat them as old blocks. */
 void bxr_barrier_forget_young_values(struct bxr_pool *pool);
 
 #pragma GCC visibility pop

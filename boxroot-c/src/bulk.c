@@ -15,7 +15,7 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n) 
 }
 
 /* Free slots that follow one another in the list often have the same distance. So the link is
-   guessed: then the processor predicts the comparison, and need not wait for the link. This is
+   guessed. The processor then predicts the comparison, and need not wait for the link. This is
    value speculation, Per Vognsen's idea; see F. Mazzoli, "Beating the L1 cache with value
    speculation", 2021. The compiler must not know that `guess` is compared with the link, because it
    would then use the link itself. If only some guesses fail, they cost more than the others save.

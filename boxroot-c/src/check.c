@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The checked flavour: handles that know where their root was created and deleted. It is a layer
-   above the allocator, which does not know of it (names.h).
+/* The checked flavour: handles that know where their root was created and deleted. It is a layer on
+   top of the allocator, which does not know about it (names.h).
 
    It detects each use of a handle whose record is not live, as long as the record is kept. Each of
    64 shards keeps the last 64 deleted records; a hash of a record's address picks its shard. A
@@ -426,7 +426,7 @@ struct leak {
 static int by_site(void const *a, void const *b) {
   struct bxr_site const *x = &((struct leak const *)a)->site, *y = &((struct leak const *)b)->site;
   if (x->line != y->line) return x->line < y->line ? -1 : 1;
-  /* Each object that includes a header has its own string for the header's name. */
+  /* Each object file that includes a header has its own string for the header's name. */
   if (x->line == 0 || x->file == y->file) return (x->file > y->file) - (x->file < y->file);
   size_t m = x->length ? x->length : strlen(x->file), n = y->length ? y->length : strlen(y->file);
   return m != n ? (m < n ? -1 : 1) : memcmp(x->file, y->file, n);

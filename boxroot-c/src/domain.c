@@ -12,7 +12,7 @@
 #define REGION_SIZE ((size_t)1 << BXR_REGION_LOG)
 _Static_assert(REGION_SIZE >= BXR_POOL_SIZE, "a region holds a pool");
 
-/* A record has its own page: records are few, and the tests count every mapping. */
+/* A record has its own page, because records are few, and the tests count every mapping. */
 #define RECORD_SIZE ((size_t)4096)
 
 _Static_assert(sizeof(struct bxr_domain) <= RECORD_SIZE, "a record fits in its page");
@@ -253,7 +253,8 @@ bool bxr_domain_admit_young(struct bxr_domain *domain, boxroot r) {
   return pool->head.young;
 }
 
-/* Listing slots starts at this high-water mark. Below it, a scan of the whole pool is as fast. */
+/* Listing slots starts at this high-water mark. Below it, scanning the whole pool is equally
+   fast. */
 #define LISTED_FROM (BXR_SLOTS / 4)
 
 bool bxr_domain_continue(struct bxr_domain *domain) {

@@ -27,21 +27,21 @@ enum { BXR_LISTED = 128 };
    1. Create takes slots from head.free, which is refilled from the pool's free list, a few slots at
       a time. These are listed.
    2. The pool is not head.uncounted. So deletes put slots on the pool's free list.
-   3. Because the pool is old, modify stores a young value by its slow path only, which lists the
-      slot.
+   3. Because the pool is old, modify stores a young value only through its slow path, which lists
+      the slot.
    4. If too many slots would be listed, the pool becomes young. */
 struct bxr_listed {
   uint32_t count; /* of slots; 0: the current pool is not listed */
   boxroot slots[BXR_LISTED];
 };
 
-/* Stands for a number of creates that has not been drawn yet. */
+/* The number of creates if it has not been drawn yet. */
 #define BXR_UNDRAWN UINT32_MAX
 
-/* The work that marking pools adds to the collector's (scan.c). */
+/* The work that marking pools adds to the collector's work (scan.c). */
 struct bxr_pacing {
   size_t words;    /* of the pools that were handed over in this cycle */
-  size_t carried;  /* left by cycles that were forced */
+  size_t carried;  /* left over from forced cycles */
   size_t scans;    /* minor scans in this cycle */
   size_t expected; /* minor scans in the last cycle that was not short */
 };
@@ -64,7 +64,7 @@ enum { BXR_BATCHES = 128 };
    generation and kind. Only young pools, and listed slots of `current`, hold young values. If
    `current` is old and no slot of it is listed, then head.free is also empty: this is the state
    between a minor scan and the next create. head.free has only slots of `current`. head.uncounted
-   is BXR_NO_POOL, or the start of `current`; in the second case `current` is open and young. */
+   is BXR_NO_POOL, or the start of `current`; in the latter case `current` is open and young. */
 struct bxr_domain {
   /* The owner's. */
   struct bxr_domain_head head;

@@ -14,9 +14,10 @@
       (runtime_ocaml5.c). A major cycle starts with a minor scan, so orphans are marked.
    scans-adopt: Only minor scans take orphans, and they put none back. A domain that needs a record
       at another time, to make its first root for instance, takes a spare or a new one. It may need
-      it in a hook or a finaliser inside a stop-the-world section: other domains, which scan at the
-      same time, would miss an orphan that it took. Orphans do not pile up meanwhile: the end of a
-      domain includes a minor collection, in which the other domains adopt its pools.
+      one in a hook or a finaliser inside a stop-the-world section. If it took an orphan there,
+      other domains, which scan at the same time, would miss that orphan. Orphans do not pile up
+      meanwhile: the end of a domain includes a minor collection, in which the other domains adopt
+      its pools.
    no-ABA: Records are pushed one by one, and only whole stacks are taken. */
 #ifndef BXR_ORPHANS_H
 #define BXR_ORPHANS_H

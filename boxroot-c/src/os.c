@@ -31,7 +31,7 @@ static void *map_memory(size_t size, size_t align) {
   size_t before = (align - ((uintptr_t)base & (align - 1))) & (align - 1);
   size_t after = mapped - size - before;
   /* Unmapping the ends of a fresh mapping splits no mapping, so the system cannot run out of them.
-     If it fails nevertheless, address space is lost, but no memory. */
+     If it still fails, only address space is lost, not memory. */
   if (before != 0) munmap(base, before);
   if (after != 0) munmap(base + before + size, after);
   return base + before;

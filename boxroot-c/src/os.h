@@ -31,8 +31,8 @@ bool bxr_os_unmap(void *start, size_t size);
 /* A monotonic clock, in nanoseconds. Any thread. */
 uint64_t bxr_os_nanoseconds(void);
 
-/* A nonzero number that no other running process has. The child of a fork has another number than
-   its parent. Any thread. */
+/* A nonzero number that no other running process has. The child of a fork has a different number
+   from its parent. Any thread. */
 int bxr_os_process(void);
 
 /* Runs `child` in the child process after every later fork. False on failure. On a system without

@@ -150,8 +150,8 @@ static inline uintptr_t bxr_pool_start(struct bxr_pool *pool) {
 /* Turns zeroed memory into an empty pool. */
 void bxr_pool_init(struct bxr_pool *pool, struct bxr_domain *owner);
 
-/* Sets and reads the owner. It is set only while the pool is open. Any thread may read it; but
-   unless the reader is the owner, it may change at any time. */
+/* Sets and reads the owner. It is set only while the pool is open. Any thread may read it, but it
+   may change at any time unless the reader is the owner. */
 void bxr_pool_set_owner(struct bxr_pool *pool, struct bxr_domain *owner);
 static inline struct bxr_domain *bxr_pool_owner(struct bxr_pool *pool) {
   return bxr_load(&pool->owner);

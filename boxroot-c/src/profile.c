@@ -45,7 +45,7 @@ static double random_part(uint64_t *state) {
   return (double)(((x ^ (x >> 31)) >> 11) + 1) / (double)(UINT64_C(1) << 53);
 }
 
-/* How many creates come before the next sample: geometrically distributed. */
+/* The number of creates before the next sample, geometrically distributed. */
 static uint32_t draw(struct bxr_domain *domain) {
   uint32_t rate = bxr_peek(&bxr_profile_rate);
   if (rate <= 1) return 0;
@@ -65,7 +65,7 @@ void bxr_profile_skip(struct bxr_domain *domain) {
   if (domain->until_sample < BXR_UNDRAWN - 1) domain->until_sample++;
 }
 
-/* The most slots put aside that are handed out at a time, and the fewest deleted slots. */
+/* The most slots put aside, and the fewest deleted slots, that are handed out at a time. */
 enum { MOST = 64, LEAST = 16 };
 
 /* Moves slots that were put aside to head.free, which is empty. */
@@ -128,8 +128,8 @@ uint64_t bxr_profile_sample(void const *caller) {
 
 /* A mirror has a word for each word of a pool: the samples of the pool's slots, 0 for none. It
    begins with this struct: no pool has slots there. Mirrors are never unmapped, but one without
-   samples may be reused for another pool. So there are no more mirrors than pools that once had
-   samples at the same time. */
+   samples may be reused for another pool. So the number of mirrors is at most the number of pools
+   that once had samples at the same time. */
 struct mirror {
   uint64_t pool; /* where the pool starts, plus the number of its samples; atomic */
   struct mirror *next;
@@ -222,7 +222,7 @@ static void write_out(struct writer *w) {
     if (n > 0)
       at += n, w->length -= (size_t)n;
     else if (n == 0)
-      w->error = EIO; /* or the loop would not end */
+      w->error = EIO; /* otherwise the loop would not end */
     else if (errno != EINTR)
       w->error = errno;
   }

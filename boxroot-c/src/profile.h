@@ -36,7 +36,7 @@ void bxr_profile_skip(struct bxr_domain *domain);
 
 /* bxr_profile_continue puts slots of the current pool on head.free, which is empty: deleted ones,
    or some that were put aside. It returns false if there are too few of these. In that case, the
-   caller finds slots as without a profile, and bxr_profile_limit puts aside those beyond the next
+   caller finds slots in the usual way, and bxr_profile_limit puts aside those beyond the next
    sample. */
 bool bxr_profile_continue(struct bxr_domain *domain);
 void bxr_profile_limit(struct bxr_domain *domain);

@@ -23,7 +23,7 @@
      free:        it frees those slots,
      settle:      it subtracts their number from P.announced,
      push-again:  and it pushes P again, as in `push`, if the result is not 0. It also pushes the
-                  pools that it does not own any more.
+                  pools that it no longer owns.
    If the marker may still have to visit P, then `free` only notes that those slots wait
    (waiting.h). Pools that were taken, but not looked at for lack of time, stay between `take` and
    `clear`, on a list that only R's owner uses. When R's domain ends, these are pushed again. An
@@ -150,7 +150,7 @@ void bxr_remote_collect(struct bxr_domain *self, boxroot r) {
   end_batch(self);
   if (self->batch_count == BXR_BATCHES) {
     bxr_remote_flush(self);
-    if (bxr_runtime_marking_done()) self->marking = false; /* so that the next deletes look */
+    if (bxr_runtime_marking_done()) self->marking = false; /* so that the next deletes check */
   }
   self->head.outgoing = bxr_batch_of(r);
 }

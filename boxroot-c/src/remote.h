@@ -34,7 +34,7 @@ static inline void bxr_remote_drain_all(struct bxr_domain *domain) {
   bxr_remote_drain_more(domain, BXR_ALL_POOLS);
 }
 
-/* Frees such slots in a few pools, because a create waits for it. */
+/* Frees such slots in only a few pools, because a create waits for this. */
 void bxr_remote_drain_a_few(struct bxr_domain *domain);
 
 /* To be called when the domain ends: puts pools that it took from its drain list back there. */

@@ -295,8 +295,8 @@ static double heap_words(void) { return (double)Caml_state->stat_heap_wsz; }
 
 /* Copies take at most a twelfth of the heap. Then programs take less memory with us than with the
    registry crate (benchmarks `cache` and `churn`). A full major collection then leaves too little
-   free memory to cause a compaction. With a sixteenth, `cache` takes as much memory, and pauses are
-   a little longer; with a 24th, `perm_count` is slower. */
+   free memory to cause a compaction. With a sixteenth, `cache` takes the same memory, and pauses
+   are a little longer; with a 24th, `perm_count` is slower. */
 enum { PART_OF_HEAP = 12 };
 
 /* The size of the heap that contains the copies. If it is compacted between their release and the
@@ -335,7 +335,7 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 static bool is_in_heap(uintptr_t word) { return Is_block((value)word) && Is_in_heap(word); }
 
 /* For a block of some size, the runtime may add size / 100 * caml_percent_free to the heap. Some
-   users switch the collector off by a very large setting. */
+   users switch the collector off with a very large setting. */
 enum { LARGE_PERCENTAGE = 1000 };
 
 static bool is_room_for(size_t words) {
@@ -368,9 +368,9 @@ bool bxr_runtime_copy(uintptr_t const *words, size_t count) {
 #endif
 
 /* How much faster than planned the cycle must go to be as long as it would be without copies. The
-   collector plans its length by the size of the heap, which the copies make larger, and it also
-   marks the copies. Speeding up only the marking slices would make them too long, so every slice of
-   the cycle does a little more. */
+   collector plans its length by the size of the heap, which the copies increase. It also marks the
+   copies. Speeding up only the marking slices would make them too long, so every slice of the cycle
+   does a little more. */
 static double haste(void) {
   double larger = heap_of_copies() / (heap_of_copies() - (double)copied_words);
   return larger * (1 + progress_for_copies() / expected);
@@ -437,8 +437,7 @@ static void scan_roots(scanning_action action) {
   enum bxr_scan_kind kind = action == &caml_oldify_one ? BXR_SCAN_MINOR
                             : action == &caml_darken   ? BXR_SCAN_DARKEN
                                                        : BXR_SCAN_OTHER;
-  /* Copies of the last cycle are left if another library has taken away the hook that frees
-     them. */
+  /* Copies of the last cycle are left if another library has removed the hook that frees them. */
   if (kind == BXR_SCAN_DARKEN) forget_copies();
   int status = bxr_setup_status();
   if (status == BOXROOT_NOT_SETUP || status == BOXROOT_TORE_DOWN) return;

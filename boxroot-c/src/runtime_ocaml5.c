@@ -57,10 +57,10 @@ static BXR_THREAD_LOCAL bool domain_ended;
 static BXR_THREAD_LOCAL bool trusted;
 
 /* While a domain's own threads wait, its *backup thread* collects for it, and so runs finalisers.
-   This thread's Caml_state stays non-NULL when it gives the lock up, and even while it ends and
-   runs thread-local destructors. Another domain may be using that state then. So a backup thread is
-   never trusted. As long as a thread's domain has not ended, the runtime tells whether the thread
-   is a backup thread. The answer is remembered, because it never changes. */
+   The backup thread's Caml_state stays non-NULL when it releases the lock, and even while it ends
+   and runs thread-local destructors. Another domain may be using that state then. So a backup
+   thread is never trusted. As long as a thread's domain has not ended, the runtime tells whether
+   the thread is a backup thread. The answer is remembered, because it never changes. */
 static bool is_backup_thread(void) {
   static BXR_THREAD_LOCAL bool was_seen;
   if (!was_seen) was_seen = caml_bt_is_self() != 0;
@@ -249,11 +249,11 @@ bool bxr_runtime_may_be_forced(void) {
 }
 
 #ifdef MARKS_ROOTS_LATE
-/* A caml_darken for roots that are darkened while other domains run. The runtime's stores the whole
-   header of a block, but a domain that forces a lazy value may change the tag there at any moment
-   (ocaml/ocaml, issue 14816). So the status of a lazy value is exchanged here, as in the marker,
-   and then its field is darkened. If the field changes meanwhile, caml_modify darkens its old
-   value. */
+/* A caml_darken for roots that are darkened while other domains run. The runtime's function stores
+   the whole header of a block, but a domain that forces a lazy value may change the tag there at
+   any moment (ocaml/ocaml, issue 14816). So the status of a lazy value is exchanged here, as in the
+   marker, and then its field is darkened. If the field changes meanwhile, caml_modify darkens its
+   old value. */
 static void darken(void *state, value v, value volatile *root) {
   while (Is_block(v) && !Is_young(v)) {
     header_t header = Hd_val(v);

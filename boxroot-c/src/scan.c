@@ -84,8 +84,8 @@ static void scan_all(struct bxr_domain *domain, struct bxr_action action,
 
 /* The collector makes its slices so long that a cycle ends while the program allocates a certain
    number of words, which depends on the size of the heap. It does not know of our pools. If their
-   marking came on top, cycles would be longer, and there would be more garbage: about two words for
-   each word that is marked. So the slices also have to do this work: a word for each slot, and
+   marking were extra work, cycles would be longer, and there would be more garbage: about two words
+   for each word that is marked. So the slices also have to do this work: a word for each slot, and
    BXR_WORDS_OF_A_VALUE for each root. Each minor scan makes the next slice owe the same part of it.
    All of it is owed once the cycle has had as many minor scans as the last one. */
 
@@ -188,7 +188,7 @@ static bool hand_over_all(struct bxr_domain *domain, struct bxr_action action) {
 /* ---- the kinds of scans ---- */
 
 /* A forced cycle has minor scans when it is forced, and when it ends. A cycle of Gc.major has one
-   more than a cycle of Gc.full_major. A cycle that is not forced may be as short if the heap is
+   more than a cycle of Gc.full_major. An unforced cycle may be equally short if the heap is
    small. */
 enum { SCANS_OF_A_FORCED_CYCLE = 3 };
 

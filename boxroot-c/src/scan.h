@@ -12,7 +12,7 @@
    overruns a mark stack whose entries are nearly all large: it does not grow it. Verification and
    compaction use actions other than darkening, and get single slots. Marking also gets single slots
    if there are few pools (BXR_HAND_OVER_FROM), if there is no memory for the directory, or if we do
-   not know the runtime: its headers differ from those we expect (bxr_runtime_marks_ranges), or the
+   not know the runtime: its headers are not as expected (bxr_runtime_marks_ranges), or the
    directory is not marked after it was darkened. */
 #ifndef BXR_SCAN_H
 #define BXR_SCAN_H

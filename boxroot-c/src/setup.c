@@ -20,14 +20,14 @@ static bool runtime_gone; /* after caml_shutdown */
 static BXR_THREAD_LOCAL enum bxr_error last_error;
 
 /* If the dynamic linker sees the names of two copies of the library in one process, it binds the
-   users of both to the first copy's. Copies that are alike become one in this way. If the copies
-   have different layouts or flavours, they share only the names that contain neither: bxr_copy, and
-   the plain names of the public functions (plain_names.c). Code that calls those would give roots
-   of the first copy to users of the second. The second copy detects that, because it finds the
-   first copy's bxr_copy in place of its own, and refuses to work. It sets its own error, and, by
-   calling bxr_copy, also the first copy's error, because such code may call the
-   boxroot_error_string of either copy. bxr_copy is volatile, because otherwise the compiler would
-   treat it as a constant. */
+   users of both to the first copy. Identical copies become one in this way. If the copies have
+   different layouts or flavours, they share only the names that contain neither: bxr_copy, and the
+   plain names of the public functions (plain_names.c). Code that calls those would give roots of
+   the first copy to users of the second. The second copy detects that, because it finds the first
+   copy's bxr_copy in place of its own, and refuses to work. It sets its own error, and, by calling
+   bxr_copy, also the first copy's error, because such code may call the boxroot_error_string of
+   either copy. bxr_copy is volatile, because otherwise the compiler would treat it as a
+   constant. */
 static void refuse_second_copy(void) { bxr_setup_fail(BXR_SECOND_COPY); }
 extern void (*volatile bxr_copy)(void);
 void (*volatile bxr_copy)(void) = refuse_second_copy;

@@ -13,8 +13,8 @@
    dynamic linker takes the first function of that name.) Any thread. */
 int bxr_setup_status(void);
 
-/* Whether the names of another copy of the library hide ours. Then all roots are the other copy's.
-   Any thread. */
+/* Whether the names of another copy of the library hide ours. Then all roots belong to the other
+   copy. Any thread. */
 bool bxr_setup_is_second_copy(void);
 
 /* Does the work of bxr_use_begin_to_lock, given the state of the lock. */

@@ -20,7 +20,7 @@ BXR_THREAD_LOCAL intnat bxr_own_uses;
 /* Whether this thread has set PAUSED, which does not affect its own uses. */
 static BXR_THREAD_LOCAL bool pauses;
 
-/* Added to bxr_own_uses when uses become FORKED, so that uses which began before do not go on
+/* Added to bxr_own_uses when uses become FORKED, so that earlier uses do not go on
    (bxr_uses_go_on). The sum is negative. */
 #define LEFT_BEHIND INTPTR_MIN
 

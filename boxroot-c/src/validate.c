@@ -17,8 +17,8 @@ static void require(struct check *check, bool holds, char const *invariant) {
   if (!holds && check->broken == NULL) check->broken = invariant;
 }
 
-/* `length` plus the length of a free list. UINT32_MAX if the list has other elements than slots
-   below the high-water mark, or if the sum exceeds that mark. */
+/* `length` plus the length of a free list. UINT32_MAX if an element of the list is not a slot below
+   the high-water mark, or if the sum exceeds that mark. */
 static uint32_t free_length(struct bxr_pool *pool, uintptr_t list, uint32_t length) {
   for (boxroot r = bxr_linked(list); r != NULL; r = bxr_next_free(r)) {
     uintptr_t *slot = bxr_slot(r);

@@ -14,7 +14,7 @@ static struct bxr_pool *pool_of_link(struct bxr_link *link) {
 /* Whether the slots that wait may be freed (ripe). */
 static bool is_ripe(struct bxr_pool *pool) { return !pool->closed || !pool->waits_in_snapshot; }
 
-/* Frees the slots of the pool that wait. */
+/* Frees the waiting slots of the pool. */
 static void free_slots(struct bxr_domain *domain, struct bxr_pool *pool) {
   uint64_t *bits = pool->waiting_bits;
   bxr_list_unlink(&pool->waits);

@@ -54,8 +54,8 @@ void bxr_waiting_free(struct bxr_domain *domain, size_t n);
    touching them. Returns whether it did. */
 bool bxr_waiting_empty(struct bxr_pool *pool);
 
-/* How many of n waiting pools a minor scan looks at. If no others come, forty scans look at 3000
-   pools (six million slots), and thirteen scans at 300. */
+/* How many of n waiting pools a minor scan looks at. If no other pools join, forty scans look at
+   3000 pools (six million slots), and thirteen scans at 300. */
 static inline size_t bxr_waiting_share(size_t n) { return n / 16 + 16; }
 
 /* More pools than can exist. */

@@ -15,7 +15,7 @@ bool is_mapped(void *page) {
   return VirtualQuery(page, &part, sizeof part) != 0 && part.State == MEM_COMMIT;
 }
 #elif defined(__linux__)
-/* Valgrind reports asking msync as an error. */
+/* Valgrind would report a call of msync as an error. */
 bool is_mapped(void *page) {
   unsigned char resident;
   return mincore(page, 4096, &resident) == 0;

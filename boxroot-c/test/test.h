@@ -117,7 +117,7 @@ void begin_cycle_and_release(struct bxr_domain *domain);
 /* A pool with all slots taken: roots[i] holds the immediate i. */
 struct bxr_pool *fill(struct bxr_domain *domain, boxroot *roots);
 
-/* OCaml 5: pretends that the domain's marker has something to visit, and that it is done. */
+/* OCaml 5: these pretend that the domain's marker has something to visit, and that it is done. */
 void begin_marking(struct bxr_domain *domain);
 void end_marking(void);
 

@@ -139,7 +139,7 @@ void test_domain_fills_partial_pools_first(void) {
   CHECK(domain->current == partial && domain->empty_count == 1);
 }
 
-/* Each minor scan unmaps a share of the pools that are not needed, however many they are. */
+/* Each minor scan unmaps a share of the pools that are not needed, for any number of pools. */
 void test_domain_releases_a_share(void) {
   enum { ROOTS = 3000 * BXR_SLOTS };
   struct bxr_domain *domain = bxr_orphans_obtain();

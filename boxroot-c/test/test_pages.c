@@ -38,7 +38,7 @@ void test_pages_larger_than_pools(void) {
   CHECK(bxr_release_all(domain) == 0);
   check_counts(domain, FULL + 1 - 4, FULL - 1 - 4);
   for (uint32_t j = 0; j < BXR_SLOTS; j++) bxr_domain_free(roots[7][j]);
-  /* If fewer pools were unneeded than share a page, none is unmapped. */
+  /* If there are fewer unneeded pools than share a page, none is unmapped. */
   domain->empty_low = PER_PAGE - 1;
   begin_cycle_and_release(domain);
   check_counts(domain, FULL + 1 - 4, FULL - 4);

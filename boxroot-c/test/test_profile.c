@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The profile of live roots, through the public interface, on OCaml's runtime. A second domain is a
-   record that this thread pretends to hold the lock of. */
+   record whose lock this thread pretends to hold. */
 #ifndef _WIN32 /* fork, SIGUSR1, /proc */
 #define _DEFAULT_SOURCE
 #ifndef BXR_FAULT_INJECTION
@@ -188,7 +188,7 @@ void test_profile_of_orphans(void) {
   for (int part = 0; part < PARTS; part++) {
     if (part == 2) caml_minor_collection(); /* this domain adopts before it has a sampled root */
     for (int i = 0; i < N; i++) roots[part][i] = root_of(caml_copy_double(i));
-    if (part == 1) caml_minor_collection();     /* this one adopts when it has some */
+    if (part == 1) caml_minor_collection();     /* this domain adopts when it has some */
     struct bxr_domain *next = bxr_domain_new(); /* a spare record may have a shadow */
     if (part < PARTS - 1) bxr_orphans_add(switch_to(next));
   }

@@ -67,7 +67,7 @@ void test_scan_hands_pools_over(void) {
   for (int cycle = 0; cycle < 2; cycle++) CHECK(visited_in_scan(BXR_SCAN_DARKEN, domain) == 1);
   CHECK(bxr_list_pool(domain->old.next)->closed);
   CHECK(domain->marking && domain->census.live_roots == POOLS * BXR_SLOTS);
-  /* More pools than the directory of the first cycles has room for. */
+  /* More pools than fit into the directory of the first cycles. */
   for (uint32_t i = 0; i < 2000 * BXR_SLOTS; i++) create(domain);
   CHECK(visited_in_scan(BXR_SCAN_MINOR, domain) == 0);
   /* Without memory for a larger one, every root is visited. */

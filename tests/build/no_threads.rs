@@ -4,7 +4,7 @@ use ocaml_boxroot::{AttachError, DomainLock, Error, OCamlString, Runtime, ToOCam
 
 fn main() -> Result<(), Error> {
     Runtime::start()?;
-    // The thread that started OCaml is known to it.
+    // OCaml knows the thread that started it.
     let root = DomainLock::attach(|lock| ToOCaml::<OCamlString>::to_ocaml("kept", lock))?;
     let attached = std::thread::spawn(|| DomainLock::with(|_| ())).join().unwrap();
     assert_eq!(attached, Err(AttachError::SystemThreadsMissing));

@@ -92,8 +92,8 @@ test!(copies_are_forgotten_after_a_teardown, ocaml = 4, || {
     assert_eq!(ocaml("kept_strings_are_right", &[UNIT]), int(1));
 });
 
-// If copies counted as more marked words than they have, the collector would take the heap for full
-// of garbage, and compact it again and again.
+// If copies counted as more marked words than they have, the collector would assume a heap full of
+// garbage, and compact it again and again.
 test!(copies_do_not_count_twice, ocaml = 4, || {
     start_with_words(ENOUGH);
     ocaml("max_overhead", &[int(200)]);

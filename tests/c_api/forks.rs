@@ -35,9 +35,9 @@ test!(fork_while_a_thread_deletes, || {
 });
 
 // A deleter that read a pool's owner before the pool was adopted pushes the pool on the drain list
-// of the former owner, and the process is forked before the deleter can correct that. That list
-// must become empty in the child. Otherwise the pool would be on two lists as soon as a domain
-// reuses the former owner's record.
+// of the former owner. The process forks before the deleter can correct that. That list must become
+// empty in the child. Otherwise the pool would be on two lists as soon as a domain reuses the
+// former owner's record.
 test!(fork_while_a_delete_goes_to_a_former_owner, ocaml = 5, || {
     start();
     let kept = roots(0..100);

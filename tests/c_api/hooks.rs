@@ -29,8 +29,8 @@ test!(delete_in_callbacks, except = &["5.2.0"], || {
 test!(delete_in_custom_finalisers, || {
     start();
     let kept = roots(0..1000);
-    // Custom blocks that own a root each. Some are young and some are old when they die. Their
-    // roots are spread over all pools.
+    // Each of these custom blocks owns a root. Some blocks are young and some are old when they
+    // die. Their roots are spread over all pools.
     for round in 0..20 {
         let owners: Vec<BoxRoot> = (0..5000)
             .map(|i| {
@@ -54,10 +54,10 @@ test!(delete_in_custom_finalisers, || {
 });
 
 test!(finalisers_run_inside_a_scan, ocaml = 5, || {
-    // A minor scan promotes values. For the memory, OCaml 5 looks into pools of its heap that have
-    // room and were not swept yet, and finalises the dead custom blocks there. So finalisers run
-    // inside the library's scan, where deletes are deferred and creates are refused (the finaliser
-    // counts these).
+    // A minor scan promotes values. To get memory for them, OCaml 5 looks into pools of its heap
+    // that have room and were not swept yet, and finalises the dead custom blocks there. So
+    // finalisers run inside the library's scan, where deletes are deferred and creates are refused
+    // (the finaliser counts these).
     start();
     ocaml("minor_heap_words", &[int(32768)]);
     let kept = roots(0..5000);
@@ -130,7 +130,7 @@ const SLICE_END: i32 = 8;
 
 // A domain that waits for others in a minor collection sweeps meanwhile. From OCaml 5.5 on, the
 // count of work until marking begins determines how long `Gc.full_major` delays the next marking.
-// The count would be negative if the roots' share of the work were subtracted from it.
+// If the roots' share of the work were subtracted, the count would be negative.
 test!(a_forced_collection_does_not_put_marking_off, ocaml = 5, || {
     start();
     extern "C" fn wait() {

@@ -233,7 +233,7 @@ test!(short_cycles_free_a_share, ocaml = 5, || {
         let s = sys::boxroot_stats();
         let scans = (s.minor_scans - last.0) as usize;
         let freed = last.1 - s.waiting_deletes;
-        // The beginning of a cycle also frees a share, and so do statistics if the last cycle was
+        // The beginning of a cycle also frees slots, and so do statistics if the last cycle was
         // long.
         let bound = (scans + 1) * after_a_short_cycle + share;
         assert!(freed <= bound, "{scans} minor scans freed {freed} slots");

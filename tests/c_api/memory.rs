@@ -279,7 +279,7 @@ test!(statistics_by_state, || {
     assert_eq!(s.pools, s.pools_current + s.pools_full + s.pools_partial + s.pools_empty);
     assert_eq!(s.bytes % s.pools, 0);
     assert!(s.longest_major_scan > 0 && s.longest_minor_scan > 0, "{s:?}");
-    // Most roots of the first pools are deleted, so these pools have room then. The last pools
+    // Most roots of the first pools are deleted, so that these pools have room. The last pools
     // become empty.
     finish_marking();
     for (i, &r) in all.iter().enumerate() {

@@ -70,7 +70,7 @@ test!(profile_of_leaks, || {
     start();
     sys::boxroot_profile(1000);
     minor();
-    // Of the 101 roots of each request, one leaks.
+    // One of the 101 roots of each request leaks.
     for _ in 0..300_000 {
         let mut all = roots_of_a_request();
         all[0] = None;

@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Forks while the thread that held OCaml's lock last has ended. */
+/* Forks after the thread that last held OCaml's lock has ended. */
 value fork_without_lock(value unit) {
   int status = 0;
   (void)unit;

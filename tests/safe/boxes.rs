@@ -132,7 +132,7 @@ impl Drop for Attempts {
     }
 }
 
-/// A payload of a panic that panics again when it is dropped.
+/// The payload of a panic, which panics again when it is dropped.
 struct Payload;
 
 impl Drop for Payload {

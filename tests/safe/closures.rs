@@ -1,4 +1,4 @@
-//! Rust functions that OCaml code calls as OCaml functions.
+//! Rust functions that OCaml code uses like OCaml functions.
 
 use crate::support::safe::*;
 use crate::support::values::{live, Counted};

@@ -560,7 +560,7 @@ test!(future_that_ocaml_resolves_in_the_child_of_a_fork, || {
     });
 });
 
-// OCaml, and the thread that closes a queue, do not get panics of other code.
+// Panics do not reach OCaml, or the thread that closes a queue, if other code caused them.
 test!(panics_of_results_and_of_closures, forbid(unsafe_code), || {
     with_ocaml(|lock| {
         let queue = queue(lock);

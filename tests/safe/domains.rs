@@ -248,7 +248,7 @@ fn collect_until_stop(lock: &mut DomainLock) {
     }
 }
 
-// A value that was read under a token lives as long as the token is borrowed, although its root was
+// A value that was read under a token lives as long as the token is borrowed, even if its root is
 // dropped and another domain runs the collector.
 test!(references_outlive_their_roots, forbid(unsafe_code), ocaml = 5, || {
     start();

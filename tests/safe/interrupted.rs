@@ -17,7 +17,7 @@ thread_local! {
 
 const NONE: [usize; 3] = [0, usize::MAX, usize::MAX];
 
-/// A part that interrupts before its conversion, and perhaps after it.
+/// A part that interrupts the conversion before its own conversion, and perhaps after it.
 #[derive(Clone, Debug, PartialEq)]
 struct Wild<R>(R);
 

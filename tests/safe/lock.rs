@@ -1,4 +1,4 @@
-//! Code that gets a token, and code that is refused one.
+//! The code that may get a token, and the code that may not.
 
 use crate::support::exported::Run;
 use crate::support::raw;

@@ -268,7 +268,7 @@ fn fibonacci(domains: &Domains, lock: &mut DomainLock, n: u32) -> Done<u32> {
     if n < 2 {
         return Ok(n);
     }
-    // One through a task that is joined, one through a run.
+    // One drop through a task that is joined, one through a run.
     lock.release(|| {
         domains.scope(|scope| {
             let first = scope.spawn(move |lock| fibonacci(domains, lock, n - 1));

@@ -93,7 +93,7 @@ test!(lazy_values, forbid(unsafe_code), || {
             full_major(lock); // removes the block around the result
             assert_eq!(read(lock, 0), Some("lll".to_string()));
         }
-        // An exception is no result.
+        // An exception does not count as a result.
         let failed = force_text(lock, &texts[2]).unwrap_err();
         assert!(failed.to_string().contains("never"), "{failed}");
         assert_eq!(read(lock, 2), None);

@@ -705,7 +705,7 @@ test!(shutdown_with_a_thread_that_reads, forbid(unsafe_code), || {
     runtime.shutdown().unwrap();
     let memory: Vec<_> = (0..200).map(|_| vec![0_u8; 64 << 10]).collect();
     here.set_nonblocking(true).unwrap();
-    // There is room for one more when the thread has read something.
+    // When the thread has read something, there is room for one more block.
     for _ in 0..=room() {
         while here.write(&BLOCK).is_err() {
             thread::yield_now();

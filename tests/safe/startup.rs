@@ -60,8 +60,8 @@ test!(attach_where_ocaml_has_not_called_rust_yet, || {
     });
 });
 
-// On OCaml 4, yielding calls no hook, so a thread that yields now is not seen to take the lock
-// again.
+// On OCaml 4, yielding calls no hook, so the library does not see that a thread that yields now
+// takes the lock again.
 test!(set_up_while_a_thread_yields, || {
     raw::start_runtime();
     let run: Run = |lock, n| {

@@ -583,7 +583,7 @@ impl FromOCaml<OCamlInt> for Large {
     }
 }
 
-// In a debug build, a map has the most copies of a value on the stack, when it grows.
+// In a debug build, a growing map has the most copies of a value on the stack.
 test!(large_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     fn below<R>(depth: usize, f: &dyn Fn() -> R) -> R {
         let room = black_box([0_u8; 1 << 10]);

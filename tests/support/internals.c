@@ -33,7 +33,7 @@ bool test_begin_delete(boxroot r, bool late) {
   return true;
 }
 
-/* Whether the calling thread, the main one, may take the fast paths. */
+/* Whether the calling thread, which is the main one, may take the fast paths. */
 bool test_fast_paths_are_open(void) {
   bxr_witness witness = BXR_WITNESS();
   struct bxr_domain_head *self = bxr_self;

@@ -12,7 +12,7 @@ let () = register "full_major" Gc.full_major
 let () = register "major" Gc.major
 let () = register "compact" Compaction.compact
 
-(* Allocates n short-lived strings, some of which survive a while. *)
+(* Allocates n short-lived strings. Some of them survive for a while. *)
 let churn n =
   let keep = Array.make 64 "" in
   for i = 0 to n - 1 do
@@ -195,7 +195,7 @@ let () =
 
 let () = register "yield" Thread.yield
 
-(* Calls Rust when some value, dead from the start, is finalised. *)
+(* Calls Rust when a value that was dead from the start is finalised. *)
 let () = register "on_finalise" (fun f x -> Gc.finalise (fun _ -> call f x) (ref x))
 let () = register "on_alarm" (fun f x -> ignore (Gc.create_alarm (fun () -> call f x)))
 

@@ -26,7 +26,7 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// A question, and the kind of the figures.
+/// A question, and the unit of the figures.
 pub struct Title<'a> {
     pub question: &'a str,
     pub figures: &'a str,

@@ -61,8 +61,8 @@ fn empty_rows<'a>(suite: &Suite, part: &'a Part) -> Vec<Row<'a>> {
     part.points.iter().map(row).collect()
 }
 
-/// Adds the runs of one pass to each series. All passes together add the number of runs of the
-/// series's point. The series of a point alternate: each gets one run, then each a second one, and
+/// Adds the runs of one pass to each series. Together, all passes add as many runs as the series's
+/// point asks for. The series of a point alternate: each gets one run, then each a second one, and
 /// so on.
 fn run(suite: &Suite, table: &mut Table, pass: usize) -> Result<()> {
     let part = table.part;

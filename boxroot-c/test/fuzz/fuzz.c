@@ -182,7 +182,7 @@ static void delete_many(void) {
     if (i <= shadow.root_count && (i + first) % 4 < part) delete_one(i - 1);
 }
 
-/* Returns false if it failed and was allowed to. */
+/* Returns false if modify failed and was allowed to fail. */
 static bool modify_root(unsigned index, struct thing thing) {
   fuzz_operations++;
   struct shadow_root root = shadow_take(index);
@@ -426,8 +426,8 @@ static void fail_memory(void) {
   bxr_os_fail(fake.failing ? 1 + k % 4 : 0, k >= 128);
 }
 
-/* The history goes on in the child, which has one thread. Deletes by others that were not posted
-   never happened there. */
+/* The history goes on in the child, which has one thread. There, other threads' deletes that were
+   not posted never happened. */
 static void fork_process(void) {
   int d = fake_domain_of_thread();
   if (depth != 0 || world.stopped || !bxr_runtime_is_alone() || fake.after_fork == NULL) return;

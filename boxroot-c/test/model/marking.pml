@@ -208,7 +208,7 @@ inline file(p) {
   fi
 }
 
-/* No marker of a domain that has ended reads the slots, on another thread. */
+/* Checks that no marker of a domain that has ended reads the slots, on another thread. */
 inline writes(p) { assert(stack[p] != 3) }
 
 /* Frees a slot, and counts it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Roots are created, changed and deleted in every hook of the runtime, and by two other libraries
    that scan roots, one installed before boxroot and one after it. A hook cannot allocate in the
-   heap, so it shares and moves the values of a table of roots, one for each domain, which actors
-   fill. */
+   heap, so it shares and moves the values of a table of roots. Each domain has one, and actors fill
+   it. */
 #include "stress.h"
 
 #include <caml/major_gc.h>

@@ -210,7 +210,7 @@ static void run_new_shelf(struct actor *a) {
   fill_shelf(a, below(&a->random, SHELF));
 }
 
-/* All values of the shelf go back to roots. */
+/* Moves all values of the shelf back to roots. */
 static void run_empty_shelf(struct actor *a) {
   if (a->shelf == Val_unit) return;
   for (uint32_t i = 0; i < SHELF; i++)
@@ -373,7 +373,7 @@ static void ask(struct actor *a, enum request request, uint32_t argument) {
   a->argument = Val_long(argument);
 }
 
-/* Whole collections take long, and stop all actors. So an actor asks for one only when it has made
+/* Full collections take long, and stop all actors. So an actor asks for one only when it has made
    enough calls since the last one. */
 static void ask_if_due(struct actor *a, enum request request, uint32_t cost) {
   uint64_t pause = settings.pause + (uint64_t)cost * a->table.count;

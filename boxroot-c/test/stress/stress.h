@@ -91,7 +91,7 @@ void lockless_wait(void);
 
 /* ---- processes and threads that end (ends.c) ---- */
 
-/* The root will be deleted in a thread-local destructor of this thread, among other things. */
+/* A thread-local destructor of this thread will delete the root, and call other functions. */
 void delete_at_thread_end(boxroot r);
 /* Not on Windows. Forks. The child uses these roots, validates, and exits; if it does not, the walk
    fails. */

@@ -52,7 +52,7 @@ static void step(struct actor *a) {
 }
 
 /* The end of a domain makes the runtime finish a major cycle, which takes long if there are many
-   roots. So an actor with many roots usually puts a life off until it has few. */
+   roots. So an actor with many roots usually postpones a life until it has few. */
 static bool time_for_a_life(struct actor *a) {
   if (a->every == 0 || a->calls < a->next_life) return false;
   if (a->table.count > 1000 && !one_in(&a->random, 5000)) return false;

@@ -1,5 +1,5 @@
 (* SPDX-License-Identifier: MIT *)
-(* OCaml 4: the main thread ends by Thread.exit, and another one goes on. See thread_exit.c. *)
+(* OCaml 4: the main thread ends by Thread.exit, and another thread goes on. See thread_exit.c. *)
 external begin_test : string -> unit = "begin_test"
 external main_has_ended : unit -> bool = "main_has_ended"
 external start_c_thread : unit -> unit = "start_c_thread"

@@ -44,7 +44,7 @@ let () =
   let both = refuses first_read (second_note "two") && refuses second_read (first_note "one") in
   if not (both || Array.mem "static" Sys.argv) then failwith "notes of the other library"
 
-(* OCaml finds the library of a box that it reads, and has one order for all boxes. *)
+(* When OCaml unmarshals a box, it finds the right library. All boxes have one common order. *)
 let () =
   let again word : word = Marshal.from_string (Marshal.to_string word []) 0 in
   let one = first_word "one" and two = second_word "two" in

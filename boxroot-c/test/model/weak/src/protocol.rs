@@ -151,7 +151,7 @@ impl Heap {
 
     fn push(&self, record: usize, pool: usize) {
         let drain = &self.records[record].drain;
-        // C begins with a relaxed load, which loom would take for the access that matters. Here, a
+        // C begins with a relaxed load, which loom would treat as the important access. Here, a
         // first attempt that fails loads the value instead.
         let mut head = NULL;
         loop {
@@ -273,7 +273,8 @@ impl Heap {
         }
     }
 
-    /// After all threads have ended, and the owner of `record` has drained: nothing is forgotten.
+    /// After all threads have ended, and the owner of `record` has drained, checks that no delete
+    /// is forgotten.
     pub fn check(&self, record: usize) {
         for pool in &self.pools {
             // SAFETY: this thread is the only one.

@@ -7,7 +7,7 @@ pub use std::{sync::atomic::AtomicUsize, sync::Arc, thread};
 
 pub use std::sync::atomic::Ordering;
 
-/// A plain variable. Loom and Miri find accesses to it that race.
+/// A plain variable. Loom and Miri detect races on it.
 #[cfg(not(loom))]
 pub struct UnsafeCell<T>(std::cell::UnsafeCell<T>);
 
@@ -26,7 +26,7 @@ impl<T> UnsafeCell<T> {
     }
 }
 
-/// How often a thread may be preempted in one execution.
+/// The number of times that a thread may be preempted in one execution.
 #[cfg(loom)]
 const PREEMPTIONS: usize = 3;
 

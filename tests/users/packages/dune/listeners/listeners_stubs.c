@@ -1,4 +1,4 @@
-/* A custom block that owns roots. Its finaliser deletes them, which is allowed there. */
+/* A custom block that owns roots. Its finaliser deletes them; finalisers may do that. */
 #define CAML_NAME_SPACE
 #include <stdlib.h>
 
