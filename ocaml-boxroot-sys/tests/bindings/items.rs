@@ -147,8 +147,9 @@ fn functions() {
         "// val load : string -> 'a // is left out: its result is of any type \
          #[cfg(left_out = \"its result is of any type\")] pub fn load() {}",
         "pub fn anything<A> -> Option<A> as Option<Boxroot<A>>",
-        "// val labels : (label:int -> int) -> unit // is left out: a function type with labels",
-        "// val optional : unit -> (?label:int -> unit -> int) list // is left out: a function type with labels",
+        "pub fn labels(f: Labelled<(super::ocaml_labels::Label,), Function<(OCamlInt,), OCamlInt>>) -> () as ()",
+        "pub fn optional((): ()) -> OCamlList<Labelled<(Optional<super::ocaml_labels::Label>, ()), \
+         Function<(Option<OCamlInt>, ()), OCamlInt>>> as Vec<Boxroot<Function<(Option<OCamlInt>, ()), OCamlInt>>> =",
         "pub unsafe fn unsafe_get(arg0: OCamlInt) -> OCamlOrder as Boxroot<OCamlOrder> =",
         "// val unsafe_callback : callback // is left out: an unsafe function",
         "pub fn is_unsafe -> bool as bool =",
@@ -173,7 +174,7 @@ fn primitives_that_return_functions() {
     .has(&[
         "pub unsafe fn plain<A>(arg0: OCamlString) -> Function<(A,), A> as",
         "pub unsafe fn labelled<A>(arg0: OCamlString, x: A) -> A as",
-        "pub fn same<A>(labelled: OCamlLabelled<A>, x: A) -> A as",
+        "pub fn same<A>(f: Labelled<(super::ocaml_labels::X,), Function<(A,), A>>, x: A) -> A as",
     ]);
 }
 

@@ -9,3 +9,4 @@ mod mistakes;
 mod programs;
 mod support;
 mod types;
+mod unnamed;

@@ -318,20 +318,21 @@ fn abbreviations_of_what_has_no_marker() {
          let phantom (x : 'a phantom) : 'a phantom = x",
     )
     .has(&[
-        "// type labelled = l:int -> int // has no conversion: a function type with labels",
-        "pub abstract OCamlSub<S, D>",
+        "pub type OCamlLabelled = Labelled<(super::ocaml_labels::L,), Function<(OCamlInt,), OCamlInt>>;",
+        "pub type OCamlSub<S, D> = Labelled<((), super::ocaml_labels::Pos), Function<(S, OCamlInt), D>>;",
         "pub fn sub(arg0: OCamlString, pos: OCamlInt) -> OCamlString as String",
         "pub unsafe fn unsafe_sub(arg0: OCamlString, pos: OCamlInt) -> OCamlString as String",
         "// has no conversion: an object ::ocaml_boxroot::bound_type! { pub abstract OCamlHash }",
         "pub fn make((): ()) -> OCamlHash as Boxroot<OCamlHash>",
         "pub fn add(hash: OCamlHash, arg1: OCamlString) -> () as ()",
         "pub fn hashes -> OCamlArray<OCamlHash> as Vec<Boxroot<OCamlHash>>",
-        "pub fn functions -> OCamlArray<OCamlLabelled> as Vec<Boxroot<OCamlLabelled>>",
-        // The elements may be floats.
-        "pub fn lists -> OCamlArray<OCamlFloats> as Boxroot<OCamlArray<OCamlFloats>>",
+        "pub fn functions -> OCamlArray<Labelled<(super::ocaml_labels::L,), Function<(OCamlInt,), OCamlInt>>> \
+         as Vec<Boxroot<Function<(OCamlInt,), OCamlInt>>>",
+        "pub fn lists -> OCamlArray<OCamlList<Labelled<(super::ocaml_labels::L,), Function<(OCamlFloat,), OCamlFloat>>>> \
+         as Vec<Vec<Boxroot<Function<(OCamlFloat,), OCamlFloat>>>>",
         "pub fn pack(arg0: OCamlInt) -> OCamlTestable<OCamlInt> as Boxroot<OCamlTestable<OCamlInt>>",
         "pub fn unpack<A>(testable: OCamlTestable<A>) -> A as Boxroot<A>",
-        "pub fn callback(f: Function<(OCamlInt,), OCamlLabelled>) -> OCamlInt as isize",
+        "pub fn callback(f: Function<(OCamlInt,), Labelled<(super::ocaml_labels::L,), Function<(OCamlInt,), OCamlInt>>>)",
         "pub fn phantom<A>(phantom: OCamlPhantom<A>) -> OCamlPhantom<A> as Boxroot<OCamlPhantom<A>>",
         "pub use super::ocaml_types::stdlib::obj::OCamlT as OCamlAny;",
         "pub type OCamlNumber = OCamlFloat;",

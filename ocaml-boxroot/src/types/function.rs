@@ -2,7 +2,7 @@
 
 use super::form::{arity, describe, is_closure, Form};
 use super::kept::Kept;
-use super::{CallError, Exception, FromOCaml, OneType, ToOCaml};
+use super::{CallError, Exception, FromOCaml, Made, OneType, ToOCaml};
 use crate::raw::ValueExt;
 use crate::value::CHECKS;
 use crate::{ffi, Boxroot, ConversionError, DomainLock, Kind, OCamlAny, RootRef, Value};
@@ -74,6 +74,83 @@ unsafe impl<Args, R: ?Sized> OneType for Function<Args, R> {}
 impl<Args, R: ?Sized> Form for Function<Args, R> {
     fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
         is_closure(value)
+    }
+}
+
+/// The type of an OCaml function whose arguments have labels: `key:a -> b -> r` is
+/// `Labelled<(Key, ()), Function<(A, B), R>>`. `Labels` has an item for each argument: `()` if it
+/// has no label, [`Optional<L>`](Optional) if the label is optional.
+/// [Bindings](crate::include_bindings) declare the labels.
+///
+/// Labels exist in types only. A root of `F`, the function without labels, can be passed where
+/// OCaml expects the function with labels. To call a function with labels,
+/// [convert](RootRef::to_rust) its root to a root of `F`. An optional argument is an `Option`.
+pub struct Labelled<Labels, F>(PhantomData<fn() -> Labels>, PhantomData<F>, Infallible);
+
+/// The label of an optional argument, for [`Labelled`].
+#[derive(Debug)]
+pub struct Optional<L>(PhantomData<fn() -> L>, Infallible);
+
+impl<Labels, F> fmt::Debug for Labelled<Labels, F> {
+    fn fmt(&self, _: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.2 {}
+    }
+}
+
+// SAFETY: functions of OCaml.
+unsafe impl<Labels, Args, R> OneType for Labelled<Labels, Function<Args, R>> {}
+
+impl<Labels, Args, R> Form for Labelled<Labels, Function<Args, R>> {
+    fn is_form_of(value: Value<'_, OCamlAny>) -> bool {
+        is_closure(value)
+    }
+}
+
+impl<Labels, Args, R> RootRef<Labelled<Labels, Function<Args, R>>> {
+    /// The root, as one of the function without labels, to call it.
+    pub fn without_labels(&self) -> &RootRef<Function<Args, R>> {
+        // SAFETY: OCaml represents a function with labels as one of the same arguments without, an
+        // optional one being an `option`.
+        unsafe { self.cast() }
+    }
+}
+
+macro_rules! with_labels {
+    ($($root:ty),+) => {$(
+        impl<Labels, Args, R> ToOCaml<Labelled<Labels, Function<Args, R>>> for $root {
+            #[inline]
+            fn to_value<'l>(
+                &self,
+                lock: &'l mut DomainLock,
+            ) -> Made<'l, Labelled<Labels, Function<Args, R>>> {
+                // SAFETY: as in `without_labels`.
+                Ok((unsafe { self.cast() }.get(lock), lock))
+            }
+
+            #[inline]
+            fn as_root(&self) -> Option<&RootRef<Labelled<Labels, Function<Args, R>>>> {
+                // SAFETY: as in `without_labels`.
+                Some(unsafe { self.cast() })
+            }
+        }
+    )+};
+}
+
+with_labels!(RootRef<Function<Args, R>>, Boxroot<Function<Args, R>>);
+
+impl<Labels, Args, R> FromOCaml<Labelled<Labels, Function<Args, R>>>
+    for Boxroot<Function<Args, R>>
+{
+    fn from_ocaml<'l>(
+        value: Value<'l, Labelled<Labels, Function<Args, R>>>,
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
+        // SAFETY: as in `without_labels`.
+        Boxroot::try_new(lock, unsafe { Value::from_raw(value.raw()) })
+    }
+
+    fn has_form(value: Value<'_, Labelled<Labels, Function<Args, R>>>) -> bool {
+        value.has_form()
     }
 }
 

@@ -123,7 +123,7 @@ pub mod markers {
     pub use super::declare::Field;
     pub use super::exception::OCamlException;
     pub use super::form::Form;
-    pub use super::function::Function;
+    pub use super::function::{Function, Labelled, Optional};
     pub use super::lazy::OCamlLazy;
     pub use super::list::OCamlList;
     pub use super::map::{OCamlHashtbl, OCamlMap, OCamlSet};

@@ -193,13 +193,22 @@ let write o understood =
   Rust.missing_externals rust own;
   let ints = ref [] and arguments = ref [] in
   let noting places chosen place = places := place :: !places; chosen place in
+  let labels = ref [] in
+  let label_name l = match List.assoc_opt l !labels with
+    | Some name -> name
+    | None ->
+      let name = Names.free (fun name -> List.exists (fun (_, other) -> other = name) !labels) (Names.camel l) in
+      labels := (l, name) :: !labels;
+      name in
   let chosen = {
     Scope.attributes = all_of o.attributes;
     int = noting ints (int_at o.ints);
+    label_name;
     is_rooted = noting arguments (fun place -> List.exists (fun name -> is_around name place) o.rooted) } in
   List.iter (fun m ->
     let abi = if List.memq m own then Some (symbol m, o.register) else None in
     Rust.module_ rust ~chosen ~abi ~digest:digest_place m) understood.modules;
+  Rust.labels rust (List.rev !labels);
   check_ints o.ints !ints;
   check_around "argument of an external, or external," !arguments o.rooted;
   Glue.print glue ~header ~abis:(List.map symbol own) ~digest:digest_place ~types:understood.types ~stated:understood.stated own;

@@ -16,6 +16,8 @@ type ty =
   | Builtin of builtin * ty list
   | Named of decl * ty list
   | Tuple of (string option * ty) list  (* labels: OCaml 5.4 *)
+  (* Markers have the labels: they must differ whenever OCaml's types do, or the match of a GADT could meet a case that OCaml has
+     ruled out. *)
   | Arrow of argument list * ty
 
 (* An optional argument's type is an `option`. *)
@@ -183,6 +185,12 @@ let children = function
   | Builtin (_, l) | Named (_, l) -> l
   | Tuple l -> List.map snd l
   | Arrow (arguments, result) -> List.map (fun a -> a.arg) arguments @ [ result ]
+
+let has_labels arguments = List.exists (fun a -> a.arg_label <> Asttypes.Nolabel) arguments
+
+let is_labelled = function
+  | Arrow (arguments, _) -> has_labels arguments
+  | Var _ | Builtin _ | Named _ | Tuple _ -> false
 
 let rec vars ty = match ty with
   | Var v -> [ v ]

@@ -135,7 +135,7 @@ let is_expressible r t =
       Hashtbl.add seen (Compat.get_id t) ();
       match Compat.get_desc t with
       | Tvar _ -> true
-      | Tarrow (label, a, b, _) -> label = Asttypes.Nolabel && go a && go b
+      | Tarrow (_, a, b, _) -> go a && go b
       | Ttuple parts -> List.for_all (fun (label, t) -> label = None && go t) (Compat.tuple parts)
       | Tconstr (path, arguments, _) ->
         List.for_all go arguments && (match Env.find_type path r.env with
@@ -201,12 +201,8 @@ let rec ty r depth t =
   let ty = ty r (depth + 1) in
   match Compat.get_desc t with
   | Tvar _ -> Var (var t)
-  (* Markers have no labels, and must differ whenever OCaml's types do, or the match of a GADT could meet a case that OCaml has
-     ruled out. *)
   | Tarrow _ ->
     let arguments, result = arrows_inside r depth max_int t in
-    if List.exists (fun a -> a.arg_label <> Asttypes.Nolabel) arguments then
-      unsupported "a function type with labels inside another type";
     Arrow (arguments, result)
   | Ttuple parts ->
     let parts = Compat.tuple parts in

@@ -365,6 +365,9 @@ let external_ scope m e =
     let marker = marker scope names ty in
     match if not to_ocaml && scope.chosen.is_rooted place then None else converted scope ~to_ocaml ~place names ty with
     | Some rust -> (marker ^ " as " ^ rust, rust)
+    | None when to_ocaml && is_labelled ty ->
+      let rust = Scope.root scope names ty in
+      (marker ^ " as " ^ rust, rust)
     | None -> (marker, Printf.sprintf "%s<%s>" root marker) in
   let parameter name i a =
     if is_left_out_unit a then ("(): ()", None)
@@ -435,6 +438,14 @@ let missing_externals text modules =
   Printf.bprintf text "mod ocaml_externals_missing {\n";
   List.iter (fun m -> Printf.bprintf text "    pub struct %s;\n" m.rust_name) wanting;
   Printf.bprintf text "}\n\n"
+
+(* The labels of arguments, in the order in which they were found: each with its name in Rust. *)
+let labels text found =
+  if found <> [] then begin
+    Printf.bprintf text "/// Labels of OCaml's functions, for markers.\n#[allow(dead_code)]\npub mod %s {\n" Scope.labels;
+    List.iter (fun (label, name) -> Printf.bprintf text "    /// `%s`\n    #[derive(Debug)]\n    pub enum %s {}\n\n" label name) found;
+    Printf.bprintf text "}\n\n"
+  end
 
 (* ---- Modules ---- *)
 

@@ -6,6 +6,7 @@ type chosen = {
   attributes : string -> string list;
   int : string -> string;  (* Rust's type of OCaml's `int` *)
   is_rooted : string -> bool;  (* whether an argument of an external stays a root *)
+  label_name : string -> string;  (* the Rust name of a label of OCaml, in the module `labels` *)
 }
 
 type scope = {
@@ -69,6 +70,9 @@ let variable (names : variables) v = snd (List.find (fun (w, _) -> w.id = v.id) 
 
 (* ---- Markers ---- *)
 
+(* The Rust module that declares labels of arguments. *)
+let labels = "ocaml_labels"
+
 (* What Rust calls the elements of a bigarray, by the first two parameters of OCaml's type. *)
 let element scope a b =
   let primitive name = Some (std scope name ("::std::primitive::" ^ name)) in
@@ -83,6 +87,13 @@ let element scope a b =
     | Char, "int8_unsigned_elt" -> library "OCamlChar"
     | _ -> None)
   | _ -> None
+[@@ocaml.warning "-4"]
+
+let tuple = function [ t ] -> "(" ^ t ^ ",)" | l -> "(" ^ String.concat ", " l ^ ")"
+
+let without_labels = function
+  | Arrow (l, r) -> Arrow (List.map (fun a -> { a with arg_label = Asttypes.Nolabel }) l, r)
+  | ty -> ty
 [@@ocaml.warning "-4"]
 
 let rec marker scope names ty =
@@ -113,13 +124,19 @@ let rec marker scope names ty =
     name ^ generics (List.map go l)
   | Named (d, l) -> item scope d.place ("OCaml" ^ d.name) ^ generics (List.map go l)
   | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
+  | Arrow (l, _) when has_labels l ->
+    let declared l = item scope [ labels ] (scope.chosen.label_name l) in
+    let label a = match a.arg_label with
+      | Asttypes.Nolabel -> "()"
+      | Labelled l -> declared l
+      | Optional l -> library "Optional" ^ generics [ declared l ] in
+    Printf.sprintf "%s<%s, %s>" (library "Labelled") (tuple (List.map label l)) (go (without_labels ty))
   | Arrow ([ { arg = Builtin (Unit, _); arg_label = Nolabel } ], r) ->
     Printf.sprintf "%s<(), %s>" (library "Function") (go r)
-  | Arrow ([ a ], r) -> Printf.sprintf "%s<(%s,), %s>" (library "Function") (go a.arg) (go r)
-  | Arrow (l, r) ->
-    Printf.sprintf "%s<(%s), %s>" (library "Function") (String.concat ", " (List.map (fun a -> go a.arg) l)) (go r)
+  | Arrow (l, r) -> Printf.sprintf "%s<%s, %s>" (library "Function") (tuple (List.map (fun a -> go a.arg) l)) (go r)
 
-let root scope names ty = Printf.sprintf "%s<%s>" (ocaml_boxroot scope "Boxroot") (marker scope names ty)
+(* Rust converts a function with labels to one without. *)
+let root scope names ty = Printf.sprintf "%s<%s>" (ocaml_boxroot scope "Boxroot") (marker scope names (without_labels ty))
 
 (* ---- Natural types ---- *)
 

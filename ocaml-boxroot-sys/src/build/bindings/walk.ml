@@ -132,7 +132,7 @@ let taken_in_crate () =
   let taken = Hashtbl.create 10 in
   List.iter (fun name -> Hashtbl.replace taken name ("the crate " ^ name)) [ "alloc"; "core"; "ocaml_boxroot"; "std" ];
   List.iter (fun name -> Hashtbl.replace taken name "a module of the bindings themselves")
-    [ Reader.other_types; "ocaml_externals"; "ocaml_externals_missing" ];
+    [ Reader.other_types; "ocaml_labels"; "ocaml_externals"; "ocaml_externals_missing" ];
   taken
 
 (* The raw tree of a module that has a file. `taken` has the Rust names of other modules. *)
@@ -228,14 +228,18 @@ let is_instance (r : Reader.t) ~general t =
       | None -> bound := (Compat.get_id a, b) :: !bound; true)
     | _ -> structure instance a b
   and structure compare a b = match Compat.get_desc a, Compat.get_desc b with
-    | Tarrow (_, a, c, _), Tarrow (_, b, d, _) -> compare a b && compare c d
+    | Tarrow (label, a, c, _), Tarrow (other, b, d, _) -> label = other && compare a b && compare c d
     | Tconstr (p, l, _), Tconstr (q, m, _) -> Path.same (Reader.normalize r p) (Reader.normalize r q) && all compare l m
     | Ttuple l, Ttuple m -> all compare (List.map snd (Compat.tuple l)) (List.map snd (Compat.tuple m))
     | Tpoly (a, []), _ -> compare a b
     | _, Tpoly (b, []) -> compare a b
     | _ -> false
   and all compare l m = List.compare_lengths l m = 0 && List.for_all2 compare l m in
-  instance general t
+  (* The labels of its own arguments do not count. *)
+  let rec function_ a b = match Compat.get_desc a, Compat.get_desc b with
+    | Tarrow (_, a, c, _), Tarrow (_, b, d, _) -> instance a b && function_ c d
+    | _ -> instance a b in
+  function_ general t
 [@@ocaml.warning "-4"]
 
 (* The variables of a type, each with the constructor that it stands under. *)
