@@ -40,6 +40,8 @@ val number : int -> int expr
 val text : string -> string expr
 val eval : 'a expr -> 'a
 val on_change : (order -> int) -> string
+val room : stock -> [> `Full | `Left of int ]
+val each_size : (grams_of:size -> int) -> string
 val limit : int
 external audit : order -> day:int -> unit = "orders_audit"
 external rate : string -> float = "orders_rate"
@@ -119,6 +121,12 @@ pub fn program(lock: &mut DomainLock) -> Answer<()> {
         Ok(order.price as isize)
     })?;
     let _: String = on_change(lock, &price)?;
+    match room(lock, &stock)? {
+        RoomResult::Full => {}
+        RoomResult::Left(rooms) => { let _: isize = rooms; }
+    }
+    let grams = Function::<(OCamlSize,), OCamlInt>::from_rust_converting(lock, |_, _: Size| Ok(1))?;
+    let _: String = each_size(lock, &grams)?;
     let rooted: Boxroot<OCamlOrder> = order.to_ocaml(lock)?;
     let _: String = rooted.read(lock, OCamlOrder::customer)?;
     let point: Boxroot<OCamlPoint> = Point { x: 1.0, y: 2.0 }.to_ocaml(lock)?;
@@ -247,6 +255,7 @@ const IN_OCAML: &[Mistake] = &[
     ("the arguments of a constructor become a tuple", "int * string\n", "(int * string)\n", &["this pattern has 2 fields", "Pair"]),
     ("a label of a constructor renamed", "{ grams : int }", "{ weight : int }", &["no field named `grams`"]),
     ("a polymorphic constructor added", "[ `Red", "[ `Green | `Red", &["`Colour::Green` not covered"]),
+    ("a constructor of a result with an open type added", "[> `Full", "[> `Half | `Full", &["`RoomResult::Half` not covered"]),
     ("a polymorphic constructor removed", "[ `Red | ", "[ ", &["`Red`", "`Colour`"]),
     ("the argument of a polymorphic constructor of another type", "`Named of string", "`Named of int", &["expected `String`, found `isize`"]),
     ("the arguments of a tree in another order", "'a tree * 'a * 'a tree", "'a * 'a tree * 'a tree", &["Tree::Node"]),
@@ -267,6 +276,7 @@ const IN_OCAML: &[Mistake] = &[
     ("the result becomes an option", "val reserve : stock -> order -> int", "val reserve : stock -> order -> int option", &["expected `isize`, found `Option<isize>`"]),
     ("the result is an option no more", "supplier option", "supplier", &["expected `Option<Supplier>`, found `Supplier`"]),
     ("the argument of a callback of another type", "(order -> int)", "(size -> int)", &["Function<(OCamlSize,), OCamlInt>"]),
+    ("the argument with a label of a callback of another type", "(grams_of:size", "(grams_of:order", &["Function<(OCamlOrder,), OCamlInt>"]),
     ("a callback of one more argument", "(order -> int)", "(order -> int -> int)", &["Function<(OCamlOrder, OCamlInt), OCamlInt>"]),
     ("a value of another type", "val limit : int", "val limit : string", &["expected `isize`, found `String`"]),
     ("a value becomes a function", "val limit : int", "val limit : int -> int", &["limit", "argument #2", "arg0: OCamlInt"]),
@@ -291,6 +301,7 @@ const IN_OCAML: &[Mistake] = &[
 /// Changes in OCaml after which the unchanged Rust code is correct with new bindings. With the old
 /// bindings, there are errors as above.
 const RIGHT_WITH_NEW_BINDINGS: &[(&str, &str, &str)] = &[
+    ("a label of a callback renamed", "grams_of:size", "size:size"),
     (
         "two fields in another order",
         "customer : string; size : size;",

@@ -211,8 +211,7 @@ fn what_cannot_be_bound() {
         type 'a pf = private int -> 'a
         type prow = private [< `A | `B of int > `A ]
         type empty = |
-        val row : ([ `C of 'a | `N ] as 'a) -> int
-        val poly : [ `C of 'a | `N ] -> 'a";
+        val row : ([ `C of 'a | `N ] as 'a) -> int";
     Modules::new("what_cannot_be_bound", &[("x.mli", text)]).bind("module x").has(&[
         "// type o = { o : < m : int >; k : int; } // has no conversion: an object",
         "// type pk = P of (module MT with type t = int) | Q of int // has no conversion: a first-class module",
@@ -226,13 +225,12 @@ fn what_cannot_be_bound() {
         "// type prow = private [< `A | `B of int > `A ] // has no conversion: a polymorphic variant without a name",
         "// type empty = | // has no conversion: no constructors",
         "// val row : ([ `C of 'a | `N ] as 'a) -> int // is left out: a type without end",
-        "// val poly : [ `C of 'a | `N ] -> 'a // is left out: a polymorphic variant without a name",
     ]);
 }
 
 /// OCaml code may choose the constructors of its row types, and Rust gets a type with these. This
-/// is not possible in functions that Rust provides, because OCaml's callers choose, or in
-/// primitives, because nobody checks the choice.
+/// is not possible in functions that Rust provides, because OCaml's callers choose. Primitives are
+/// unsafe, because nobody checks the choice.
 #[test]
 fn rows_without_names() {
     let bindings = bind(
@@ -243,6 +241,7 @@ fn rows_without_names() {
          let opened x : [> `A | `B of int ] = if x then `A else `B 1
          let both (x : [< `A | `B of string ]) = x
          let contra (f : [> `A | `B ] -> unit) = f `A
+         let same (x : ([> `A ] as 'a)) (f : 'a -> [> `B of 'a ]) : 'a list = ignore (f x); [ x ]
          let named (f : [< size ] -> unit) = f `Small
          let upper : [< size ] -> string = function `Small -> \"s\" | `Large -> \"l\"
          let conj (x : [< `A of int & string | `B ]) = ignore x
@@ -266,17 +265,19 @@ fn rows_without_names() {
         "pub fn opened(arg0: bool) -> OCamlOpenedResult as OpenedResult",
         "pub fn both(arg0: OCamlBothArg0) -> OCamlBothArg0 as BothArg0",
         "pub fn contra(f: Function<(OCamlContraArg0,), ()>)",
+        "pub fn same(arg0: OCamlSameArg0, f: Function<(OCamlSameArg0,), OCamlSameArg1>) \
+         -> OCamlList<OCamlSameArg0> as Vec<SameArg0>",
         "pub fn named(f: Function<(OCamlSize,), ()>)",
         "pub fn upper(size: OCamlSize) -> OCamlString as String",
         "pub struct T { pub mode: TMode, pub modes: Vec<TMode>, }",
         "pub struct E(pub ET0);",
         "// val conj : [< `A of int & string | `B ] -> unit // is left out: a polymorphic variant without a name",
-        "= \"of_c\" // is left out: a polymorphic variant without a name",
-        "= \"%identity\" // is left out: a polymorphic variant without a name",
+        "pub unsafe fn cast(list: OCamlList<OCamlSameArg0>) -> OCamlList<OCamlCastResult> as Vec<CastResult>",
+        "pub unsafe fn any(arg0: OCamlSameArg0) -> OCamlCastResult as CastResult",
         "pub fn argument(mode: Option<OCamlArgumentMode> as Option<ArgumentMode>, size: OCamlSize) -> OCamlInt",
-        "= \"of_c_2\" // is left out: a polymorphic variant without a name",
-        "= \"of_c_3\" // is left out: a polymorphic variant without a name",
-        "= \"of_c_4\" // is left out: a polymorphic variant without a name",
+        "pub unsafe fn returned(size: OCamlSize) -> OCamlSize as Size",
+        "pub unsafe fn called(f: Function<(OCamlSize,), ()>) -> () as ()",
+        "pub unsafe fn inside(arg0: OCamlInsideArg0) -> () as ()",
         "= \"of_c_5\" // is left out: an object",
     ]);
     let text = "type size = [ `Small | `Large ]
@@ -423,7 +424,7 @@ fn types_without_conversions() {
          type 'a wrapped = Wrapped of 'a [@@unboxed]
          type lazily = { later : int Lazy.t; cell : int ref }
          type open_ = ..
-         type 'a with_row = { row : [ `A | `B of 'a ] }
+         type 'a with_row = { row : [ `A | `B of 'a -> unit ] }
          type 'a at_least = [> `A ] as 'a
          type number = private int
          let eval : type a. a expr -> a = function Int n -> n | If _ -> assert false",
@@ -448,8 +449,8 @@ fn types_without_conversions() {
             pub cell: Boxroot<OCamlRef<OCamlInt>>,
          }",
         "pub abstract OCamlOpen",
-        "// has no conversion: a polymorphic variant without a name ::ocaml_boxroot::bound_type! {
-            pub abstract OCamlWithRow<A> }",
+        "// has no conversion: a parameter occurs in a value that stays in OCaml ::ocaml_boxroot::bound_type! {
+            pub record OCamlWithRow<A> { 0 row: OCamlWithRowRow<A>, } }",
         "pub private unboxed OCamlNumber for Number { 0 value: OCamlInt } is_float false }",
         "pub fn eval<A>(expr: OCamlExpr<A>) -> A as Boxroot<A> =",
     ]);

@@ -1,4 +1,4 @@
-//! Types without a name: functions with labels.
+//! Types without a name: functions with labels, and polymorphic variants with type variables.
 
 use super::support::*;
 use std::fs;
@@ -96,6 +96,60 @@ fn functions_with_labels() {
             &[said],
         );
     }
+}
+
+/// A polymorphic variant with type variables, but without a name, is a generic enum. Its parameters
+/// are Rust types; or markers, if roots in it need these, which only happens in functions.
+#[test]
+fn rows_with_type_variables() {
+    let text = "
+        type 'a abs
+        type 'a phantom = { n : int }
+        val at : 'a list -> [ `Invalid of string | `Ok of 'a ]
+        val of_list : ('k * 'v) list -> [> `Twice of 'k | `Ok of ('k, 'v) Hashtbl.t ]
+        val iter2 : ([ `Both of 'b * 'a | `Right of 'a abs ] -> unit) -> 'a -> 'b -> unit
+        val nested : 'a abs -> [ `A of [ `B of 'a abs | `C ] list | `D of 'a phantom ]
+        val once : [< `A of 'a ] -> ?y:[ `A of int ] -> unit -> 'a list
+        val again : 'b -> [> `A of 'b ]
+        val conj : [< `A of 'a & int ] -> 'a -> unit
+        val any : unit -> [ `A of 'a ]
+        val circle : ([ `A of 'a list ] as 'a) -> unit
+        type 'a t = { x : [ `A of 'a | `B ] }
+        type 'a u = { y : [ `A of 'a | `B of 'a abs ] }
+        type 'a v = V of [ `A of 'a list v | `B ]
+        val v : 'a v -> [ `V of 'a v | `U of 'a u ]
+        exception E of [ `A of int list ]
+        external retyped : [ `A of 'a ] -> [ `A of 'a list ] = \"of_c\"
+        external kept : [ `A of 'a ] -> [ `A of 'a ] = \"of_c_2\"";
+    Modules::new("rows_with_type_variables", &[("x.mli", text)]).bind("module x").has(&[
+        "// [ `Invalid of string | `Ok of 'a0 ]
+         #[derive(Clone, Debug, Eq, Hash, PartialEq)]
+         pub enum AtResult<RA> { Invalid(String), Ok(RA), }",
+        "pub variant OCamlAtResult<A> for AtResult<A as RA> {",
+        "pub fn at<A>(list: OCamlList<A>) -> OCamlAtResult<A> as AtResult<Boxroot<A>>",
+        "#[derive(Debug)]
+         pub enum OfListResult<K, V> { Ok(Boxroot<OCamlHashtbl<K, V>>), Twice(Boxroot<K>), }",
+        "pub variant OCamlOfListResult<K, V> for OfListResult[K, V] {",
+        "pub fn of_list<K, V>(list: OCamlList<(K, V)>) -> OCamlOfListResult<K, V> as OfListResult<K, V>",
+        "pub enum Iter2Arg0<B, A> { Both((Boxroot<B>, Boxroot<A>)), Right(Boxroot<OCamlAbs<A>>), }",
+        "pub fn iter2<B, A>(f: Function<(OCamlIter2Arg0<B, A>,), ()>, arg1: A, arg2: B)",
+        "pub enum NestedResult<A> { A(Vec<NestedResultA<A>>), D(Phantom), }",
+        "pub enum NestedResultA<A> { B(Boxroot<OCamlAbs<A>>), C, }",
+        "pub fn once<A>(arg0: OCamlOnceArg0<A>, y: Option<OCamlOnceY> as Option<OnceY>, (): ())",
+        // The same type.
+        "pub fn again<B>(arg0: B) -> OCamlOnceArg0<B> as OnceArg0<Boxroot<B>>",
+        "// val conj : [< `A of 'a & int ] -> 'a -> unit // is left out: a polymorphic variant without a name",
+        "pub fn any<A>((): ()) -> OCamlOnceArg0<A>",
+        "-> unit // is left out: a type without end",
+        "pub struct T<RA> { pub x: TX<RA>, }",
+        "// type 'a u = { y : [ `A of 'a | `B of 'a abs ]; } \
+         // has no conversion: a parameter occurs in a value that stays in OCaml",
+        "// [ `A of (('a0) list) X.v | `B ] // has no conversion: a recursive type whose parameters change",
+        "pub enum VResult<A> { U(Boxroot<OCamlU<A>>), V(Boxroot<OCamlV<A>>), }",
+        "pub struct E(pub ET0);",
+        "pub unsafe fn retyped<A>",
+        "pub fn kept<A>",
+    ]);
 }
 
 #[test]

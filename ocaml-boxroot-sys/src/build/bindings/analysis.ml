@@ -66,21 +66,24 @@ let is_irregular d =
 let without_conversion d reason ~keep_fields =
   d.rust <- Marker_only;
   d.reason <- Some reason;
-  if not keep_fields then d.kind <- Opaque
+  if not (keep_fields || is_without_name d) then d.kind <- Opaque
 
 let is_record d = match d.kind with Record _ -> true | _ -> false
 
 (* A root in a Rust type names the marker, and so the marker's parameters, which the Rust type does not have. *)
 let has_parameter_under_root d =
-  List.exists (any_part ~to_ocaml:true (fun ty -> is_root ~to_ocaml:true ty && vars ty <> [])) (kind_types d.kind)
+  let names_marker = function Named (e, _) -> e.has_markers | Var _ | Builtin _ | Tuple _ | Arrow _ -> false in
+  let holds ty = (is_root ~to_ocaml:true ty || names_marker ty) && vars ty <> [] in
+  List.exists (any_part ~to_ocaml:true holds) (kind_types d.kind)
 
 (* ---- What Rust types have ---- *)
 
 let rec used_vars ty = match ty with
   | Var v -> [ v ]
-  | _ when is_root ~to_ocaml:true ty -> []
+  | _ when is_root ~to_ocaml:true ty -> vars ty
   | Named (d, l) ->
-    List.concat (List.map2 (fun p t -> if mem p d.used then used_vars t else []) d.params l)
+    let part = if d.has_markers then vars else used_vars in
+    List.concat (List.map2 (fun p t -> if mem p d.used then part t else []) d.params l)
   | _ -> List.concat_map used_vars (children ty)
 
 (* Types that the natural form contains without a pointer. A Vec counts as a pointer. *)
@@ -190,8 +193,9 @@ let run all =
   let irregular = List.filter (fun d -> kind_types d.kind <> [] && is_irregular d) all in
   List.iter (fun d -> without_conversion d "a recursive type whose parameters change" ~keep_fields:(is_record d)) irregular;
   fixed_point (fun d ->
-    let change = d.rust <> Marker_only && has_parameter_under_root d in
-    if change then without_conversion d "a parameter occurs in a value that stays in OCaml" ~keep_fields:(is_record d);
+    let change = d.rust <> Marker_only && not d.has_markers && has_parameter_under_root d in
+    if change && d.is_of_function then d.has_markers <- true
+    else if change then without_conversion d "a parameter occurs in a value that stays in OCaml" ~keep_fields:(is_record d);
     change) all;
   let owned = List.filter (fun d -> d.rust <> Marker_only) all in
   fixed_point (fun d ->
@@ -201,7 +205,7 @@ let run all =
     d.used <- used;
     change) owned;
   fixed_point (fun d ->
-    let change = (not d.has_root) && List.exists has_root (kind_types d.kind) in
+    let change = (not d.has_root) && (d.has_markers || List.exists has_root (kind_types d.kind)) in
     if change then d.has_root <- true;
     change) owned;
   List.iter (fun d ->

@@ -25,6 +25,15 @@ let rec ty names t =
   | Builtin ((Map | Set) as b, key :: l) ->
     applied (Printf.sprintf "%s(Stdlib.%s).t" (builtin b) (Compat.capitalize (go key))) l
   | Builtin (b, l) -> applied (builtin b) l
+  | Named (d, l) when is_without_name d ->
+    let by = List.combine d.params l in
+    let parts = function
+      | Positional l -> Positional (List.map (substitute by) l)
+      | Labelled l -> Labelled l in
+    let constructors = match d.kind with
+      | Row l -> List.map (fun c -> { c with parts = parts c.parts }) l
+      | Opaque | Record _ | Unboxed _ | Variant _ -> assert false in
+    "[ " ^ row names constructors ^ " ]"
   | Named (d, l) -> applied d.ocaml l
   | Tuple l ->
     let part (label, t) = (match label with Some l -> l ^ ":" | None -> "") ^ go t in
@@ -39,20 +48,20 @@ and arrows names arguments result =
     | Optional _, _ -> assert false in
   String.concat " -> " (List.map argument arguments @ [ ty names result ])
 
-let fields names l =
+and fields names l =
   let field f =
     Printf.sprintf "%s%s : %s%s" (if f.is_mutable then "mutable " else "") (Names.ocaml f.label) (ty names f.ty)
       (if f.is_atomic then " [@atomic]" else "") in
   "{ " ^ String.concat "; " (List.map field l) ^ " }"
 
-let parts names = function
+and parts names = function
   | Positional [] -> ""
   | Positional l -> " of " ^ String.concat " * " (List.map (ty names) l)
   | Labelled l -> " of " ^ fields names l
 
-let constructors names l = String.concat " | " (List.map (fun c -> Names.constructor c.constructor ^ parts names c.parts) l)
+and row names l = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l)
 
-let row names l = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l)
+let constructors names l = String.concat " | " (List.map (fun c -> Names.constructor c.constructor ^ parts names c.parts) l)
 
 let parameters vars names = match vars with
   | [] -> ""
@@ -71,6 +80,7 @@ let type_ b number d =
   match d.kind with
   | _ when d.has_constraints -> ()
   | Opaque -> out b "%s\n" here
+  | Row _ when is_without_name d -> ()
   (* If it were declared again here, OCaml would make such a record flat. *)
   | Record (l, `Regular_of_floats) ->
     let labels = String.concat "; " (List.map (fun f -> Names.ocaml f.label) l) in

@@ -56,6 +56,7 @@ and decl = {
   is_private : bool;
   never_float : bool;  (* no value of it is a float's block, even if `kind` does not show that *)
   is_any : bool;  (* some of its values may be floats, and others not *)
+  is_of_function : bool;  (* it has no name, and stands in the type of a function *)
   mutable comment : string;
   doc : string option;
   mutable kind : kind;
@@ -64,6 +65,7 @@ and decl = {
   mutable boxed : string option;  (* the user's Rust type that implements the type: its values are OCamlBoxes of it *)
   (* Found by analysis.ml: *)
   mutable used : var list;  (* the parameters that the Rust type has *)
+  mutable has_markers : bool;  (* these parameters are markers, and the Rust type has roots of their values *)
   mutable has_root : bool;  (* the Rust type contains a root *)
   mutable circle : decl list;  (* types that contain this type, and that it contains, without a pointer *)
   mutable derives : string list;  (* the traits that the Rust type derives *)
@@ -147,6 +149,9 @@ and module_ = {
   items : item list;
   externals : external_ list;
 }
+
+(* Whether a type is a polymorphic variant without a name. *)
+let is_without_name d = d.ocaml.[0] = '['
 
 let about l = Printf.sprintf "%s\nis left out: %s" l.what l.why
 

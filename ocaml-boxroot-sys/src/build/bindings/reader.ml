@@ -17,6 +17,7 @@ type around = {
   around_place : string list;
   around_rust : string;  (* what their Rust names begin with *)
   around_qualified : string;
+  in_function : bool;
   is_instance : bool;  (* whether OCaml code may choose the constructors of rows that are not exact, and the methods of open
                           objects: those of the type of a value that OCaml provides *)
 }
@@ -259,20 +260,21 @@ and row_without_name r depth row =
       | `Several -> fail ()
       | `None -> None in
     let l = List.sort (fun a b -> compare a.constructor b.constructor) (List.filter_map constructor (Compat.row_all_fields row)) in
-    if l = [] || List.concat_map (fun c -> List.concat_map vars (parts_types c.parts)) l <> [] then fail ();
-    let ocaml = "[ " ^ Glue.row [] l ^ " ]" in
-    let key = String.concat "." (around.around_place @ [ ocaml ]) in
+    if l = [] then fail ();
+    let params = unique (List.concat_map (fun c -> List.concat_map vars (parts_types c.parts)) l) in
+    let ocaml = "[ " ^ Glue.row (Glue.names params) l ^ " ]" in
+    let key = String.concat "." (around.around_place @ [ (if around.in_function then "fun " else "") ^ ocaml ]) in
     let decl = match Hashtbl.find_opt r.decls key with
       | Some decl -> decl
       | None ->
         let decl = {
-          ocaml; qualified = around.around_qualified; place = around.around_place; name = around.around_rust; params = [];
-          has_constraints = false; is_private = false; never_float = true; is_any = false; comment = ocaml; doc = None; kind = Row l;
-          reason = None; rust = Own; boxed = None; used = []; has_root = false; circle = []; derives = [] } in
+          ocaml; qualified = around.around_qualified; place = around.around_place; name = around.around_rust; params;
+          has_constraints = false; is_private = false; never_float = true; is_any = false; is_of_function = around.in_function; comment = ocaml; doc = None; kind = Row l;
+          reason = None; rust = Own; boxed = None; used = []; has_markers = false; has_root = false; circle = []; derives = [] } in
         Hashtbl.add r.decls key decl;
         r.found <- decl :: r.found;
         decl in
-    Named (decl, [])
+    Named (decl, List.map (fun v -> Var v) params)
 
 and named r depth path arguments = match builtin path, collection path with
   | Some b, _ -> Builtin (b, arguments)
@@ -303,17 +305,18 @@ and decl r path d =
         (place, Names.free is_taken name) in
     let decl = {
       ocaml = ocaml r path; qualified = (match home with Some h -> h.qualified | None -> ""); place; name; params; has_constraints;
-      is_private = d.type_private = Private; never_float = never_float d; is_any = is_any r path d;
+      is_private = d.type_private = Private; never_float = never_float d; is_any = is_any r path d; is_of_function = false;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
-      kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_root = false; circle = []; derives = [] } in
+      kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_markers = false; has_root = false; circle = []; derives = [] } in
     Hashtbl.add r.decls key decl;
     r.found <- decl :: r.found;
     (match home with
      | Some h when not (List.mem h.qualified r.opaque) ->
        (try
           if has_constraints then unsupported "constrained type parameters";
-          let around = { around_place = place; around_rust = name; around_qualified = h.qualified; is_instance = false } in
+          let around = { around_place = place; around_rust = name; around_qualified = h.qualified; in_function = false;
+            is_instance = false } in
           decl.kind <- inside r (Some around) (fun () -> kind r d ~params ~is_any:decl.is_any);
           if List.mem key trusted_by_c then unsupported "C code relies on what is in it";
           let user = List.assoc_opt h.qualified r.users in

@@ -112,7 +112,8 @@ let tag = function
   | Tagged n -> Printf.sprintf "tagged %d" n
 
 let own_type scope d position =
-  let name = d.name ^ generics (List.map position.var d.used) in
+  let parameter v = if d.has_markers then variable position.names v else position.var v in
+  let name = d.name ^ generics (List.map parameter d.used) in
   let ty place = natural scope { position with called = Some place } in
   let constructor name c parts =
     let place = inside d.qualified c in
@@ -151,7 +152,8 @@ let marker_of_any scope d name parameters =
 
 let type_ scope d =
   let names = variables scope d.params in
-  let position = { names; to_ocaml = true; circle = d.circle; called = None; var = (fun v -> "R" ^ variable names v) } in
+  let var v = if d.has_markers then root scope names (Var v) else "R" ^ variable names v in
+  let position = { names; to_ocaml = true; circle = d.circle; called = None; var } in
   let marker_of = marker scope names in
   let name = "OCaml" ^ d.name ^ generics (List.map snd names) in
   comment scope "" d.comment;
@@ -163,7 +165,8 @@ let type_ scope d =
     | Own | User _ ->
       let path = match d.rust with User path -> path | _ -> d.name in
       let parameter v = Printf.sprintf "%s as R%s" (variable names v) (variable names v) in
-      Printf.sprintf " for %s%s" path (generics (List.map parameter d.used)) in
+      if d.has_markers && d.used <> [] then Printf.sprintf " for %s[%s]" path (String.concat ", " (List.map (variable names) d.used))
+      else Printf.sprintf " for %s%s" path (generics (List.map parameter d.used)) in
   let visibility = if d.is_private && d.rust <> Marker_only then "pub private" else "pub" in
   let bound fmt = out scope "::ocaml_boxroot::bound_type! {\n"; doc scope "    " d.doc; out scope "    "; out scope fmt in
   (match d.kind with

@@ -175,7 +175,8 @@ let rec natural scope position ty =
     let arguments = List.map2 (fun p t -> (p, t)) d.params l in
     let used = List.filter (fun (p, _) -> mem p d.used) arguments in
     let path = match d.rust with User path -> path | _ -> item scope d.place d.name in
-    let t = path ^ generics (List.map (fun (_, t) -> go t) used) in
+    let parameter t = if d.has_markers then marker scope position.names t else go t in
+    let t = path ^ generics (List.map (fun (_, t) -> parameter t) used) in
     if List.memq d position.circle then Printf.sprintf "%s<%s>" (imported scope "std" "boxed::" "Box") t else t
   | Tuple l -> "(" ^ String.concat ", " (List.map (fun (_, t) -> go t) l) ^ ")"
   | Arrow _ -> assert false

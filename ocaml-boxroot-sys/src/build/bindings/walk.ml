@@ -313,9 +313,8 @@ let value r selection raw id comment =
       Reader.unsupported "a symbol that is not a name in C"
     | Val_prim p -> Some p.prim_name
     | _ -> List.assoc_opt (Path.name path) selection.hidden in
-  (* Of primitives, nobody has checked that rows of arguments are those of results, or of what a function gets. *)
   let around = { Reader.around_place = raw.raw_path; around_rust = Names.camel (value_name selection raw name);
-    around_qualified = qualify raw name; is_instance = primitive = None || rows_are_arguments v.val_type } in
+    around_qualified = qualify raw name; in_function = true; is_instance = true } in
   let arguments, result = Reader.inside r (Some around) (fun () -> Reader.arrows r max_int v.val_type) in
   (match result with
    | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
@@ -356,10 +355,12 @@ let exception_ r selection raw id extension comment =
   if Names.is_operator name || name = "true" || name = "false" || is_hidden raw id then
     Reader.unsupported "OCaml has no path to an exception with this name";
   let path = Path.Pdot (raw.path, name) in
+          (* Nobody has checked that rows of arguments are those of results, or of what a function gets. *)
+          || not (rows_are_arguments v.val_type)
   let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
   let around = { Reader.around_place = raw.raw_path; around_rust = capital_name selection raw name; around_qualified = qualify raw name;
-    is_instance = false } in
+    in_function = false; is_instance = false } in
   let exception_parts = Reader.inside r (Some around) (fun () -> Reader.parts r extension.ext_args) in
   if List.concat_map vars (parts_types exception_parts) <> [] then Reader.unsupported "a type variable";
   { exception_name = capital_name selection raw name; exception_qualified = qualify raw name; exception_path = Reader.ocaml r path; exception_parts;

@@ -15,6 +15,9 @@
 /// * `boxed`: `OCamlHandle for crate::Handle`, an abstract type whose values are boxes of that Rust
 ///   type. No two abstract types may have the same Rust type.
 /// * `private` before one of these: there is no conversion to OCaml.
+///
+/// The parameters of the Rust type are either Rust types, as in `for Tree<A as RA>`; or markers, as
+/// in `for Found[A]`: then the Rust type contains roots of their values.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! bound_type {
@@ -54,11 +57,11 @@ macro_rules! bound_type {
     };
     (
         @read $doc:tt $to:tt $kind:ident $name:ident $(<$($a:ident),+>)?
-        $(for $($rust:ident)::+ $(<$($t:ident as $r:ident),+>)?)? { $($body:tt)* } $(is_float $is_float:tt)?
+        $(for $($rust:ident)::+ $(<$($t:ident as $r:ident),+>)? $([$($m:ident),+])?)? { $($body:tt)* } $(is_float $is_float:tt)?
     ) => {
         $crate::bound_type! {
             @$kind $doc $to $name [$($($a)+)?]
-            [$([$($rust)::+ $(<$($r),+>)?] [$($($r: $t)+)?])?] [$($is_float)?] $($body)*
+            [$([$($rust)::+ $(<$($r),+>)? $(<$($m),+>)?] [$($($r: $t)+)?])?] [$($is_float)?] $($body)*
         }
     };
     (@record $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {

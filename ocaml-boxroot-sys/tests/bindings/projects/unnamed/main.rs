@@ -1,5 +1,7 @@
 use ocaml_boxroot::markers::Labelled;
-use ocaml_boxroot::{Boxroot, DomainLock, Function, OCamlInt, OCamlString, Runtime};
+use ocaml_boxroot::{
+    Boxroot, DomainLock, Function, OCamlFloat, OCamlInt, OCamlString, Runtime, ToOCaml,
+};
 use std::error::Error;
 
 ocaml_boxroot::include_bindings!(); // mod unnamed
@@ -35,9 +37,50 @@ fn functions_with_labels(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn rows_with_type_variables(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
+    use unnamed::{AtResult, FirstArg0, OfListResult, SidesArg0};
+    let found = unnamed::at::<OCamlFloat>(lock, [0.5, 1.5], 1)?;
+    assert!(matches!(found, AtResult::Ok(x) if x.to_rust::<f64>(lock)? == 1.5));
+    let found = unnamed::at_root::<OCamlInt>(lock, [1], 7)?;
+    assert_eq!(found.to_rust::<AtResult<i64>>(lock)?, AtResult::Invalid("7".to_string()));
+
+    let pairs = [("a", 1), ("b", 2)];
+    let OfListResult::Ok(table) = unnamed::of_list::<OCamlString, OCamlInt>(lock, pairs)? else {
+        panic!("each key is there once");
+    };
+    let found = unnamed::get::<OCamlString, OCamlInt>(lock, &table, "b")?.expect("a value");
+    assert_eq!(found.to_rust::<i64>(lock)?, 2);
+    let OfListResult::Twice((key, values)) =
+        unnamed::of_list::<OCamlFloat, OCamlInt>(lock, [(2.5, 1), (2.5, 2)])?
+    else {
+        panic!("a key is there twice");
+    };
+    assert_eq!((key.to_rust::<f64>(lock)?, values.len()), (2.5, 2));
+
+    let side = Function::<(unnamed::OCamlSidesArg0<OCamlInt, OCamlFloat>,), OCamlString>::from_rust_converting(
+        lock,
+        |lock, side: SidesArg0<OCamlInt, OCamlFloat>| {
+            Ok(match side {
+                SidesArg0::Both((a, b)) => format!("{}{}", a.to_rust::<i64>(lock)?, b.to_rust::<f64>(lock)?),
+                SidesArg0::Left(_) => "<".to_string(),
+                SidesArg0::Right(b) => format!(">{}", b.to_rust::<f64>(lock)?),
+            })
+        },
+    )?;
+    assert_eq!(unnamed::sides::<OCamlInt, OCamlFloat>(lock, &side, 1, 2.5)?, "12.5<>2.5");
+
+    let one: Boxroot<OCamlString> = "one".to_ocaml(lock)?;
+    let first = unnamed::first(lock, &FirstArg0::One(one))?.expect("a value");
+    assert_eq!(first.to_rust::<String>(lock)?, "one");
+    let first = unnamed::first(lock, &FirstArg0::Table(table))?.expect("a value");
+    assert!(["a", "b"].contains(&&*first.to_rust::<String>(lock)?));
+    Ok(())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     Runtime::start()?;
     DomainLock::attach(functions_with_labels)?;
+    DomainLock::attach(rows_with_type_variables)?;
     println!("all is right");
     Ok(())
 }
