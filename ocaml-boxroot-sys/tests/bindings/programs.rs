@@ -58,6 +58,51 @@ fn a_library_of_dune_with_a_module_that_has_no_interface() {
     ]);
 }
 
+/// A library may name a part of a file, and not the file. That part has its place where the
+/// outermost module names it.
+#[test]
+fn a_library_of_dune_with_parts_of_files() {
+    let modules = Modules::new("a_library_of_dune_with_parts_of_files", &[]);
+    let compile = |options: &str, file: &str, text: &str| {
+        let options: Vec<&str> = options.split_whitespace().collect();
+        modules.compile_with(&options, file, text).unwrap()
+    };
+    let aliases = "module Core = Foo__Core module Bar = Foo__Bar";
+    compile("-no-alias-deps -w -49 -o foo__", "foo__.ml", aliases);
+    let core = "module Group : sig
+                  type t = A | B
+                  val get : t -> int
+                  (** [get group] tells. *)
+                  module Inner : sig val n : int end
+                end
+                module Deep : sig module In : sig val m : Group.t end end
+                module Empty : sig end";
+    compile("-open Foo__ -o foo__Core", "core.mli", core);
+    compile("-open Foo__ -o foo__Bar", "bar.ml", "module Part = struct let p = 1 end");
+    compile("-o other", "other.ml", "module Part = struct let p = 1 end");
+    let foo = "module Sub = struct module G = Foo__Core.Group end
+               module N = Foo__Core.Group.Inner module Group = Foo__Core.Group
+               module In = Foo__Core.Deep.In module None = Foo__Core.Empty
+               module Bar = Foo__Bar module P = Foo__Bar.Part module O = Other.Part
+               let group () = Foo__Core.Group.A";
+    compile("-open Foo__ -o foo", "foo.ml", foo);
+    let bindings = modules.bind("module foo");
+    bindings.has(&[
+        "pub mod group {",
+        "/// `get group` tells. pub fn get(group: OCamlT) -> OCamlInt as isize = \"Foo__Core.Group.get#DIGEST\"",
+        "pub mod inner {",
+        "// module N = Foo__Core.Group.Inner pub use self::group::inner::{self as n};",
+        "// module G = Foo__Core.Group pub use super::group::{self as g};",
+        "pub fn m -> super::group::OCamlT as super::group::T",
+        "// module P = Foo__Bar.Part pub use self::bar::part::{self as p};",
+        "// module O = Other.Part // is left out: `bind(\"other\")` binds it",
+        "pub fn group((): ()) -> self::group::OCamlT as self::group::T",
+    ]);
+    bindings.lacks(&["Empty"]);
+    modules.bind("module foo only foo.in").has(&["pub mod r#in {"]);
+    modules.bind("module foo rename foo.in.m most").has(&["pub fn most ->"]);
+}
+
 /// In OCaml code of a dune library, the file `Foo__Bar` is the module `Bar`. Another library may
 /// have another module with this name.
 #[test]

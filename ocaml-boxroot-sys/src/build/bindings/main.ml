@@ -119,6 +119,7 @@ let read o =
   let raws = List.filter_map (fun name ->
     try Some (Walk.bound r taken name)
     with Failure reason when List.mem name o.if_possible -> print_endline (Printf.sprintf "%s is not bound: %s" name reason); None) o.bound in
+  let raws = Walk.with_parts_of_files r raws in
   let read_if_possible file = try Some (Cmt.read file) with _ -> None in
   (* If another build compiles the program, the files of modules that are not bound may be those of an older compiler. *)
   let scanned = if o.register = None then List.map Cmt.read o.annotations else List.filter_map read_if_possible o.annotations in

@@ -473,7 +473,8 @@ let again scope a = match a.found_at with
     | name :: around ->
       let path = item scope (List.rev around) name in
       let path = if Names.starts_with "self::" path || Names.starts_with "super::" path then path else "self::" ^ path in
-      out scope "pub use %s%s;\n\n" path (if name = a.again then "" else " as " ^ a.again)
+      (* With `self`, this is the module alone, and not also a function of this name. *)
+      out scope "pub use %s::{self%s};\n\n" path (if name = a.again then "" else " as " ^ a.again)
 
 (* The names of types, traits and modules. *)
 let declared m = List.concat_map (function

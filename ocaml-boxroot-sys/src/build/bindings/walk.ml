@@ -63,9 +63,14 @@ let signature_of (r : Reader.t) path =
   | _ -> None
 [@@ocaml.warning "-4"]
 
-(* `module List = Stdlib__List` in Stdlib: such an alias is a part of the module, in a separate file. *)
+(* Whether a module is in a separate file of this module, or is that file: `Stdlib__List` is of Stdlib. *)
+let is_in_own_file base target =
+  let file = Path.head target in
+  Ident.persistent file && Names.starts_with (base ^ "__") (Ident.name file)
+
+(* `module List = Stdlib__List` in Stdlib: such an alias is a part of the module. *)
 let own_file base target = match target with
-  | Path.Pident id when Ident.persistent id && Names.starts_with (base ^ "__") (Ident.name id) -> true
+  | Path.Pident _ -> is_in_own_file base target
   | _ -> false
 
 (* Whether the interface of a module is there. That of a library's private module is not beside the other interfaces. *)
@@ -105,6 +110,46 @@ let rec raw (r : Reader.t) ~base path ~name ~comment ~rust_path ~qualified signa
        | _ -> None)
     | _ -> None in
   { path; raw_name = name; raw_comment = comment; raw_path = rust_path; qualified; signature; subs = List.filter_map sub signature }
+[@@ocaml.warning "-4"]
+
+(* The modules of a raw tree. *)
+let rec all raw = raw :: List.concat_map (fun (_, sub) -> all sub) raw.subs
+
+(* What the aliases of a module that are not read as its parts stand for, by name. *)
+let targets (r : Reader.t) raw =
+  List.filter_map (function
+    | Sig_module (id, _, { md_type = Mty_alias _; _ }, _, Exported) when not (List.mem_assoc (Ident.name id) raw.subs) ->
+      Some (Ident.name id, Env.normalize_module_path None r.env (Path.Pdot (raw.path, Ident.name id)))
+    | _ -> None) raw.signature
+[@@ocaml.warning "-4"]
+
+(* Adds modules that are in files of their own library, if that is their only name: `module Group = Re__Core.Group` in Re, which has
+   no name for the file Re__Core. *)
+let with_parts_of_files (r : Reader.t) raws =
+  let there = Hashtbl.create 50 in
+  let note = List.iter (fun m -> Hashtbl.replace there (Path.name m.path) ()) in
+  let modules = List.concat_map all raws in
+  note modules;
+  let named = List.concat_map (fun m -> List.map (fun (_, target) -> Path.name target) (targets r m)) modules in
+  let rec is_in_named = function
+    | Path.Pdot (around, _) -> List.mem (Path.name around) named || is_in_named around
+    | _ -> false in
+  let rec add ~base m =
+    let taken = Hashtbl.create 10 in
+    List.iter (fun (_, sub) -> Hashtbl.replace taken sub.raw_name ("module " ^ Path.name sub.path)) m.subs;
+    let part (name, target) =
+      if not (is_in_own_file base target && has_interface r target) || is_excluded target || is_in_named target
+         || Hashtbl.mem there (Path.name target) then None
+      else
+        Option.map (fun signature ->
+          let rust, comment = module_name taken ~wanted:(Names.snake name) ("module " ^ Path.name target) in
+          let sub = raw r ~base target ~name:rust ~comment ~rust_path:(m.raw_path @ [ rust ])
+            ~qualified:(m.qualified ^ "." ^ Compat.uncapitalize name) signature in
+          note (all sub);
+          (name, sub)) (signature_of r target) in
+    let parts = List.filter_map part (targets r m) in
+    { m with subs = List.map (fun (name, sub) -> (name, add ~base sub)) (m.subs @ parts) } in
+  List.map (fun m -> add ~base:(Ident.name (Path.head m.path)) m) raws
 [@@ocaml.warning "-4"]
 
 (* Fails, and names the interfaces in the folders that are searched, without the standard library's. *)
@@ -152,9 +197,7 @@ let bound (r : Reader.t) taken name =
   | None -> failwith (Printf.sprintf "module %s is a functor: apply it in a module of yours, and bind that" name)
 
 (* The modules that have files. *)
-let rec files raw =
-  (match raw.path with Path.Pident id -> [ Ident.name id ] | _ -> []) @ List.concat_map (fun (_, sub) -> files sub) raw.subs
-[@@ocaml.warning "-4"]
+let files raw = List.sort_uniq compare (List.map (fun m -> Ident.name (Path.head m.path)) (all raw))
 
 let documentation selection kind path = Hashtbl.find_opt selection.documentation (kind ^ " " ^ path)
 
@@ -339,6 +382,8 @@ let value r selection raw id comment =
 (* Whether a later item of the signature has a constructor of this name: OCaml finds the last one. *)
 let is_hidden raw id =
   let name = Ident.name id in
+          (* Nobody has checked that rows of arguments are those of results, or of what a function gets. *)
+          || not (rows_are_arguments v.val_type)
   let hides = function
     | Sig_typext (other, _, _, Exported) -> Ident.name other = name
     | Sig_type (_, { type_kind = Type_variant (l, _); _ }, _, Exported) -> List.exists (fun c -> Ident.name c.cd_id = name) l
@@ -355,8 +400,6 @@ let exception_ r selection raw id extension comment =
   if Names.is_operator name || name = "true" || name = "false" || is_hidden raw id then
     Reader.unsupported "OCaml has no path to an exception with this name";
   let path = Path.Pdot (raw.path, name) in
-          (* Nobody has checked that rows of arguments are those of results, or of what a function gets. *)
-          || not (rows_are_arguments v.val_type)
   let extension = Subst.extension_constructor (Reader.global raw.path raw.signature Subst.identity) extension in
   if extension.ext_ret_type <> None then Reader.unsupported "a GADT";
   let around = { Reader.around_place = raw.raw_path; around_rust = capital_name selection raw name; around_qualified = qualify raw name;
@@ -423,6 +466,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
+         else if signature_of r target = Some [] then []
 and type_ r selection raw id d =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
