@@ -306,13 +306,27 @@ fn primitives_whose_types_nobody_checked() {
          external first : 'a cell -> 'a = \"of_c\"
          external get : string array -> int -> string = \"%array_safe_get\"
          external make : int -> 'a -> 'a array = \"{make}\"
+         external of_int : int -> number = \"%identity\"
+         external to_int : number -> int = \"%identity\"
+         external of_cell : int cell -> number = \"%identity\"
+         external colour : int -> colour = \"%identity\"
+         external digest : int -> M.t = \"%identity\"
+         external private_ : int -> private_ = \"%identity\"
+         external any_of_int : int -> any = \"%identity\"
+         external of_labelled : int -> 'a of_any = \"%identity\"
+         external unsafe_of_int : int -> number = \"%identity\"
+         external successor : int -> number = \"%succint\"
          external add : int -> int -> int = \"%addint\"\n"
     );
-    let interface = "type 'a cell
+    let interface = "type 'a cell type number type 'a of_any
+         type colour = Red | Green type any = Obj.t type private_ = private string
+         module M : sig type t end val hidden_of_int : int -> number
          val hidden : 'a cell -> 'b cell val empty : 'a cell -> 'b cell
          val renamed : 'a cell -> 'b cell val included : 'a cell -> 'b cell
          val covered : 'a cell -> 'b cell module Sub : sig val inner : 'a cell -> 'b cell end\n";
-    let implementation = "type 'a cell = { mutable content : 'a list }
+    let implementation = "type 'a cell = { mutable content : 'a list } type number = int type 'a of_any = Obj.t
+         type colour = Red | Green type any = Obj.t type private_ = string
+         module M = struct type t = string end external hidden_of_int : int -> number = \"%identity\"
          external hidden : 'a cell -> 'b cell = \"%identity\" let empty _ = { content = [] }
          let renamed = hidden module Sub = struct let inner = hidden end
          include struct external included : 'a cell -> 'b cell = \"%identity\" end
@@ -331,6 +345,18 @@ fn primitives_whose_types_nobody_checked() {
         "pub unsafe fn renamed<A, B>(",
         "pub unsafe fn included<A, B>(",
         "pub unsafe fn inner<A, B>(",
+        "pub unsafe fn of_cell(",
+        "pub unsafe fn colour(",
+        "pub unsafe fn digest(",
+        "pub unsafe fn private_(",
+        "pub unsafe fn any_of_int(",
+        "pub unsafe fn of_labelled<A>(",
+        "pub unsafe fn unsafe_of_int(",
+        "pub unsafe fn successor(",
+        // The module says which values of its abstract type are integers.
+        "pub fn of_int(",
+        "pub fn to_int(",
+        "pub fn hidden_of_int(",
         "pub fn same<A>(",
         "pub fn first<A>(",
         "pub fn get(",

@@ -301,10 +301,27 @@ let is_retyping arguments result =
   let given = List.concat_map (fun a -> places None a.arg) arguments in
   List.exists (fun (v, around) -> around <> None && not (List.mem (v, around) given)) (places None result)
 
+(* Whether `%identity` gives an `int` an abstract type of its own module, or the reverse: only the module can know, and says so, which
+   values its type has, as if a function of C converted them. *)
+let is_own_conversion (r : Reader.t) parent name v =
+  let rec plain t = match Compat.get_desc t with Tpoly (t, []) -> plain t | t -> t in
+  let is_int t = match plain t with Tconstr (path, [], _) -> Path.same path Predef.path_int | _ -> false in
+  let is_own t = match plain t with
+    | Tconstr (path, [], _) -> (match Reader.normalize r path with
+      | Pdot (around, _) as path when Path.same around parent ->
+        let d = Reader.find_type r path in
+        d.type_manifest = None && not (Reader.has_definition d)
+      | _ -> false)
+    | _ -> false in
+  name = "%identity" && match Compat.get_desc v.val_type with
+    | Tarrow (_, a, b, _) -> (is_int a && is_own b) || (is_own a && is_int b)
+    | _ -> false
+[@@ocaml.warning "-4"]
+
 (* Whether nobody has checked the type of this primitive: it is one of the compiler, or gives a value another type; and the standard
    library does not declare it with this type. *)
-let is_unchecked_primitive r name v arguments result =
-  (Names.starts_with "%" name || is_retyping arguments result)
+let is_unchecked_primitive r parent name v arguments result =
+  (Names.starts_with "%" name && not (is_own_conversion r parent name v) || is_retyping arguments result)
   && (
     (* Every type of `Sys.opaque_identity` is also right for `%identity`, which OCaml 5.5's library does not declare so. *)
     let is_declaration other = other = name || (name = "%identity" && other = "%opaque") in
@@ -366,9 +383,11 @@ let value r selection raw id comment =
   let is_unsafe = Names.contains name "unsafe" || Libraries.is_unsafe_function (Path.name path)
     || (match primitive with
         | Some p -> Names.contains p "unsafe" || Libraries.is_unsafe_primitive p
+          (* Nobody has checked that rows of arguments are those of results, or of what a function gets. *)
+          || not (rows_are_arguments v.val_type)
           (* A function that the primitive returns is a value, which it may give another type. *)
           || (let taken, returned = Reader.inside r (Some around) (fun () -> Reader.arrows_inside r 0 max_int v.val_type) in
-              is_unchecked_primitive r p v taken returned)
+              is_unchecked_primitive r raw.path p v taken returned)
         | None -> false) in
   (match arguments, result with
    | [], _ when is_unsafe && is_function r v.val_type -> Reader.unsupported "an unsafe function whose type is an abbreviation"
@@ -382,8 +401,6 @@ let value r selection raw id comment =
 (* Whether a later item of the signature has a constructor of this name: OCaml finds the last one. *)
 let is_hidden raw id =
   let name = Ident.name id in
-          (* Nobody has checked that rows of arguments are those of results, or of what a function gets. *)
-          || not (rows_are_arguments v.val_type)
   let hides = function
     | Sig_typext (other, _, _, Exported) -> Ident.name other = name
     | Sig_type (_, { type_kind = Type_variant (l, _); _ }, _, Exported) -> List.exists (fun c -> Ident.name c.cd_id = name) l
@@ -450,6 +467,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
          else if not (has_interface r target) then
            left_out "it has no interface (.cmi): it is private, or was not compiled before the bindings"
          else if signature_of r target = None then left_out functor_
+         else if signature_of r target = Some [] then []
          else
            let file = Ident.name (Path.head target) in
            let is_own = Path.same (Path.Pident (Path.head target)) (Path.Pident (Path.head raw.path)) in
@@ -466,7 +484,6 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
 [@@ocaml.warning "-4"]
 
 (* A type of this signature: declared here, or elsewhere, or an abbreviation. *)
-         else if signature_of r target = Some [] then []
 and type_ r selection raw id d =
   let name = Ident.name id in
   let path = Path.Pdot (raw.path, name) in
