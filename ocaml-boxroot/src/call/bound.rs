@@ -572,6 +572,16 @@ pub mod bound_support {
         type Raw = crate::sys::Value;
     }
 
+    /// For the name of an OCaml type that does not use its parameters `A`: the marker itself.
+    pub trait Ignoring<A: ?Sized> {
+        /// The marker.
+        type Itself: ?Sized;
+    }
+
+    impl<T: ?Sized, A: ?Sized> Ignoring<A> for T {
+        type Itself = T;
+    }
+
     /// Creates an exception.
     ///
     /// # Safety

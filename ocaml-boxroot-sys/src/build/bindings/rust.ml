@@ -195,7 +195,11 @@ let type_ scope d =
 let abbreviation scope a =
   let names = variables scope a.alias_params in
   comment scope "" a.alias_comment;
-  out scope "pub type OCaml%s%s = %s;\n\n" a.alias (generics (List.map snd names)) (marker scope names a.means)
+  let means = marker scope names a.means in
+  let unused = List.filter (fun v -> not (mem v (vars a.means))) a.alias_params in
+  let means = if unused = [] then means
+    else Printf.sprintf "<%s as ::ocaml_boxroot::macro_support::Ignoring<%s>>::Itself" means (tuple (List.map (variable names) unused)) in
+  out scope "pub type OCaml%s%s = %s;\n\n" a.alias (generics (List.map snd names)) means
 
 (* ---- Functions ---- *)
 

@@ -506,7 +506,6 @@ and type_ r selection raw id d =
       | means when List.for_all (fun v -> mem v (vars means)) params ->
         let alias_path = Reader.ocaml r path in
         [ Abbreviation { alias = rust; alias_path; alias_params = params; means; alias_comment = comment () } ]
-      | _ -> raise (Reader.Unsupported "an abbreviation that does not use all its parameters")
   with Reader.Unsupported why ->
     [ Left_out { what = comment (); why; missed = List.map (Printf.sprintf "pub struct %s;") [ "OCaml" ^ rust; rust ] } ]
 
