@@ -335,7 +335,9 @@ fn abbreviations_of_what_has_no_marker() {
         "pub fn pack(arg0: OCamlInt) -> OCamlTestable<OCamlInt> as Boxroot<OCamlTestable<OCamlInt>>",
         "pub fn unpack<A>(testable: OCamlTestable<A>) -> A as Boxroot<A>",
         "pub fn callback(f: Function<(OCamlInt,), Labelled<(super::ocaml_labels::L,), Function<(OCamlInt,), OCamlInt>>>)",
-        "pub fn phantom<A>(phantom: OCamlPhantom<A>) -> OCamlPhantom<A> as Boxroot<OCamlPhantom<A>>",
+        "pub type OCamlHidden = (OCamlHiddenVariant, super::ocaml_types::stdlib::obj::OCamlT);",
+        "pub type OCamlPhantom<A> = <OCamlList<OCamlHiddenVariant> as ::ocaml_boxroot::macro_support::Ignoring<(A,)>>::Itself;",
+        "pub fn phantom(list: OCamlList<OCamlHiddenVariant>) -> OCamlList<OCamlHiddenVariant> as Vec<HiddenVariant>",
         "pub use super::ocaml_types::stdlib::obj::OCamlT as OCamlAny;",
         "pub type OCamlNumber = OCamlFloat;",
     ]);

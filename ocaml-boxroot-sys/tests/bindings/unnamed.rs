@@ -152,6 +152,60 @@ fn rows_with_type_variables() {
     ]);
 }
 
+/// A polymorphic variant in the meaning of an abbreviation has one name, wherever OCaml names the
+/// abbreviation. An abbreviation that stands in its own meaning is a type of its own.
+#[test]
+fn rows_in_abbreviations() {
+    let modules = Modules::new(
+        "rows_in_abbreviations",
+        &[
+            ("other.mli", "type 'a parser = string -> [ `Error of string | `Ok of 'a ]"),
+            (
+                "x.mli",
+                "module Handle : sig type 'a t val close : 'a t -> unit end
+                 module Timer : sig type t = [ `Timer ] Handle.t val make : unit -> t end
+                 val stop : Timer.t -> unit
+                 type ('k, 'v) found = [ `No of 'k | `Table of ('k, 'v) Hashtbl.t ] list
+                 type r = { of_int : (int, string) found }
+                 val found : 'k -> ('k, string) found
+                 val parse : int Other.parser -> int
+                 type json = (string * [ `List of json | `String of string ]) list
+                 val json : json -> json
+                 type first = [ `Second of second ] list and second = first option
+                 val first : first -> second
+                 type ('a, 'b) phantom = [ `A ] list
+                 val phantom : ('a, int) phantom -> int",
+            ),
+        ],
+    );
+    let row = "pub enum ParserVariant<RA> { Error(String), Ok(RA), }";
+    let bindings = modules.bind("module x");
+    bindings.has(&[
+        "// [ `Timer ] #[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)] pub enum TVariant { Timer, }",
+        "pub type OCamlT = super::handle::OCamlT<OCamlTVariant>;",
+        "pub fn close<A>(handle: OCamlT<A>)",
+        "pub fn make((): ()) -> super::handle::OCamlT<OCamlTVariant> as",
+        "pub fn stop(handle: self::handle::OCamlT<self::timer::OCamlTVariant>)",
+        "pub enum FoundVariant<K, V> { No(Boxroot<K>), Table(Boxroot<OCamlHashtbl<K, V>>), }",
+        "pub struct R { pub of_int: Vec<FoundVariant<OCamlInt, OCamlString>>, }",
+        "pub type OCamlFound<K, V> = OCamlList<OCamlFoundVariant<K, V>>;",
+        "pub fn found<K>(arg0: K) -> OCamlList<OCamlFoundVariant<K, OCamlString>> as Vec<FoundVariant<K, OCamlString>>",
+        "pub fn parse(f: Function<(OCamlString,), super::ocaml_types::other::OCamlParserVariant<OCamlInt>>)",
+        row,
+        "pub abstract OCamlJson }",
+        "pub fn json(json: OCamlJson) -> OCamlJson as Boxroot<OCamlJson>",
+        "pub fn first(first: OCamlFirst) -> Option<OCamlFirst> as Option<Boxroot<OCamlFirst>>",
+        "pub type OCamlPhantom<A, B> = \
+         <OCamlList<OCamlPhantomVariant> as ::ocaml_boxroot::macro_support::Ignoring<(A, B)>>::Itself;",
+        "pub fn phantom(list: OCamlList<OCamlPhantomVariant>)",
+    ]);
+    modules.bind("module x module other").has(&[
+        row,
+        "pub type OCamlParser<A> = Function<(OCamlString,), OCamlParserVariant<A>>;",
+        "pub fn parse(f: Function<(OCamlString,), super::other::OCamlParserVariant<OCamlInt>>)",
+    ]);
+}
+
 #[test]
 fn a_program_with_types_without_names() {
     let files = [

@@ -31,6 +31,7 @@ type t = {
   users : (string * string) list;
   prefixes : string list;  (* which OCaml code leaves out: dune's Foo__ *)
   aliases : (string, string) Hashtbl.t;  (* what OCaml code calls modules that are parts of others: Foo.Bar for Foo__Bar *)
+  abbreviations : (string, around) Hashtbl.t;  (* those of bound modules, by path; rows in their meanings stand there *)
   called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
   mutable around : around option;
   without_definition : (string, unit) Hashtbl.t;  (* types that are abstract even in their implementation; see cmt.ml *)
@@ -38,7 +39,7 @@ type t = {
 
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
-    aliases = Hashtbl.create 50; called = Hashtbl.create 50; around = None;
+    aliases = Hashtbl.create 50; abbreviations = Hashtbl.create 50; called = Hashtbl.create 50; around = None;
     without_definition = Hashtbl.create 50 }
 
 (* A module that has a file, as OCaml code names it. *)
@@ -128,9 +129,39 @@ let find_type r path =
 
 let is_var t = match Compat.get_desc t with Tvar _ -> true | _ -> false
 
+let is_row t = match Compat.get_desc t with Tvariant _ -> true | _ -> false
+
+(* Whether a test holds for the argument of each constructor. *)
+let constructors_hold test row = List.for_all (fun (_, argument) -> match argument with
+  | `One (Some t) -> test t
+  | `One None | `None -> true
+  | `Several -> false) (Compat.row_all_fields row)
+
+(* Whether an abbreviation stands in its own meaning: OCaml allows that inside a row. *)
+let is_recursive r path t =
+  let types = Hashtbl.create 10 and seen = Hashtbl.create 10 and found = ref false in
+  let rec go t =
+    if not (Hashtbl.mem seen (Compat.get_id t)) then begin
+      Hashtbl.add seen (Compat.get_id t) ();
+      (match Compat.get_desc t with
+       | Tconstr (other, _, _) ->
+         let other = normalize r other in
+         if Path.same other path then found := true
+         else if not (Hashtbl.mem types (Path.name other)) then begin
+           Hashtbl.add types (Path.name other) ();
+           match Env.find_type other r.env with
+           | d -> if not (has_definition d) then Option.iter go d.type_manifest
+           | exception Not_found -> ()
+         end
+       | _ -> ());
+      Btype.iter_type_expr go t
+    end in
+  go t;
+  !found
+
 (* Whether markers have what stands in a type. With -rectypes, types have circles. *)
-let is_expressible r t =
-  let seen = Hashtbl.create 10 in
+let is_expressible r path t =
+  let seen = Hashtbl.create 10 and has_row = ref false in
   let rec go t =
     Hashtbl.mem seen (Compat.get_id t) || begin
       Hashtbl.add seen (Compat.get_id t) ();
@@ -143,14 +174,17 @@ let is_expressible r t =
           | d -> d.type_manifest = None || has_definition d || List.for_all is_var d.type_params
           | exception Not_found -> false)
       | Tpoly (t, []) -> go t
+      | Tvariant row ->
+        has_row := true;
+        Compat.row_is_exact row && constructors_hold go row
       | _ -> false
     end in
-  go t
+  go t && not (!has_row && (is_row t || is_recursive r path t))
 
 (* The type that a declaration gives a new name, if it does not declare a type of its own. A name of what has no marker is a type of its
    own: OCaml types may have several markers, as long as no two types have one. *)
-let expansion r d = match d.type_manifest with
-  | Some t when d.type_private = Asttypes.Public && (has_definition d || is_expressible r t) -> Some t
+let expansion r path d = match d.type_manifest with
+  | Some t when d.type_private = Asttypes.Public && (has_definition d || is_expressible r path t) -> Some t
   | _ -> None
 
 (* The path of the type that this path finally names. None for abbreviations of other types, and for types that Rust knows. *)
@@ -159,7 +193,7 @@ let rec canonical r path =
   if builtin path <> None || collection path <> None then None
   else
     let d = find_type r path in
-    match expansion r d with
+    match expansion r path d with
     | None -> Some path
     | Some t -> match Compat.get_desc t with
       | Tconstr (other, _, _) when has_definition d -> canonical r other
@@ -185,6 +219,10 @@ let var t = match Compat.get_desc t with
   | _ -> unsupported "constrained type parameters"
 
 let is_instance r = match r.around with Some a -> a.is_instance | None -> false
+
+let add_abbreviation r path around =
+  let key = Path.name (normalize r path) in
+  if not (Hashtbl.mem r.abbreviations key) then Hashtbl.add r.abbreviations key around
 
 (* Evaluates with another place. *)
 let inside r around f =
@@ -281,10 +319,10 @@ and named r depth path arguments = match builtin path, collection path with
   | None, Some (b, key) -> Builtin (b, key :: arguments)
   | None, None ->
     let d = find_type r path in
-    match expansion r d with
+    match expansion r path d with
     | Some t ->
       let by = List.combine (List.map var d.type_params) arguments in
-      substitute by (ty r (depth + 1) t)
+      inside r (Some (around_abbreviation r path)) (fun () -> substitute by (ty r (depth + 1) t))
     | None -> Named (decl r path d, arguments)
 
 and decl r path d =
@@ -330,6 +368,15 @@ and decl r path d =
         with Unsupported reason -> decl.reason <- Some reason)
      | _ -> ());
     decl
+
+(* What is around a row in the meaning of an abbreviation. *)
+and around_abbreviation r path =
+  let around = match Hashtbl.find_opt r.abbreviations (Path.name path) with
+    | Some around -> around
+    | None ->
+      let around_place, around_rust = other_place (Path.name path) in
+      { around_place; around_rust; around_qualified = ""; in_function = true; is_instance = false } in
+  { around with around_rust = around.around_rust ^ "Variant" }
 
 (* The place and the name in Rust of a type that no bound module declares. Stdlib__Hashtbl.t is stdlib::hashtbl::T. *)
 and other_place key =

@@ -213,7 +213,9 @@ let rec homes (r : Reader.t) selection ~own raw =
            home_path = here; home_place = raw.raw_path; rust = capital_name selection raw name; qualified = qualify raw name;
            home_comment = print (Sig_type (id, d, Trec_first, Exported));
            home_doc = documentation selection "type" (Path.name here) }
-       | _ -> ()
+       | Some _ -> ()
+       | None -> Reader.add_abbreviation r here { around_place = raw.raw_path; around_rust = capital_name selection raw name;
+           around_qualified = qualify raw name; in_function = true; is_instance = false }
        | exception Reader.Unsupported _ -> ())
     | _ -> ()) raw.signature;
   List.iter (fun (_, sub) -> homes r selection ~own sub) raw.subs
@@ -327,11 +329,6 @@ let is_unchecked_primitive r parent name v arguments result =
     let is_declaration other = other = name || (name = "%identity" && other = "%opaque") in
     not (List.exists (fun (other, general) -> is_declaration other && is_instance r ~general v.val_type) (library_primitives r)))
 
-let constructors_hold test row = List.for_all (fun (_, argument) -> match argument with
-  | `One (Some t) -> test t
-  | `One None | `None -> true
-  | `Several -> false) (Compat.row_all_fields row)
-
 (* Whether rows that are not exact, and objects, are arguments of a function, and nowhere else. *)
 let rec rows_are_arguments t = match Compat.get_desc t with
   | Tarrow (_, a, b, _) -> is_exact_inside a && rows_are_arguments b
@@ -339,7 +336,7 @@ let rec rows_are_arguments t = match Compat.get_desc t with
 
 and is_exact_inside t = match Compat.get_desc t with
   | Tpoly (t, []) -> is_exact_inside t
-  | Tvariant row -> constructors_hold is_exact row
+  | Tvariant row -> Reader.constructors_hold is_exact row
   | Tconstr (path, [ t ], _) when Path.same path Predef.path_option -> is_exact_inside t
   | _ -> is_exact t
 
@@ -353,7 +350,7 @@ and is_exact t =
       | Tarrow (_, a, b, _) -> go a && go b
       | Ttuple parts -> List.for_all (fun (_, t) -> go t) (Compat.tuple parts)
       | Tconstr (_, l, _) -> List.for_all go l
-      | Tvariant row -> Compat.row_is_exact row && constructors_hold go row
+      | Tvariant row -> Compat.row_is_exact row && Reader.constructors_hold go row
       | Tvar _ -> true
       | _ -> false
     end in
@@ -503,7 +500,7 @@ and type_ r selection raw id d =
       if not (are_distinct params) then raise (Reader.Unsupported "constrained type parameters");
       match Reader.named r 0 (Reader.normalize r path) (List.map (fun v -> Var v) params) with
       | Named (decl, l) when l = List.map (fun v -> Var v) params -> [ reexport decl ]
-      | means when List.for_all (fun v -> mem v (vars means)) params ->
+      | means ->
         let alias_path = Reader.ocaml r path in
         [ Abbreviation { alias = rust; alias_path; alias_params = params; means; alias_comment = comment () } ]
   with Reader.Unsupported why ->

@@ -38,7 +38,7 @@ fn functions_with_labels(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
 }
 
 fn rows_with_type_variables(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
-    use unnamed::{AtResult, FirstArg0, OfListResult, SidesArg0};
+    use unnamed::{AtResult, FirstArg0, OfListResult, ParserVariant, SidesArg0};
     let found = unnamed::at::<OCamlFloat>(lock, [0.5, 1.5], 1)?;
     assert!(matches!(found, AtResult::Ok(x) if x.to_rust::<f64>(lock)? == 1.5));
     let found = unnamed::at_root::<OCamlInt>(lock, [1], 7)?;
@@ -56,6 +56,13 @@ fn rows_with_type_variables(lock: &mut DomainLock) -> Result<(), Box<dyn Error>>
         panic!("a key is there twice");
     };
     assert_eq!((key.to_rust::<f64>(lock)?, values.len()), (2.5, 2));
+
+    let parser =
+        unnamed::OCamlParser::<OCamlInt>::from_rust_converting(lock, |_, text: String| {
+            Ok(text.parse::<i64>().map_or(ParserVariant::Error(text), ParserVariant::Ok))
+        })?;
+    assert_eq!(unnamed::parse(lock, &parser, "41")?, 42);
+    assert_eq!(unnamed::parse(lock, &parser, "four")?, 4);
 
     let side = Function::<(unnamed::OCamlSidesArg0<OCamlInt, OCamlFloat>,), OCamlString>::from_rust_converting(
         lock,

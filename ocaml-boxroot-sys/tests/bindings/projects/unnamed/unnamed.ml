@@ -23,6 +23,8 @@ let of_list (list : ('k * 'v) list) : [> `Twice of 'k * 'v list | `Ok of ('k, 'v
   match List.find_opt (fun (k, _) -> List.length (Hashtbl.find_all table k) > 1) list with
   | Some (k, _) -> `Twice (k, Hashtbl.find_all table k)
   | None -> `Ok table
+type 'a parser = string -> [ `Error of string | `Ok of 'a ]
+let parse (parser : int parser) text = match parser text with `Ok n -> n + 1 | `Error s -> String.length s
 let get (table : ('k, 'v) Hashtbl.t) k = Hashtbl.find_opt table k
 let sides (f : [ `Both of 'a * 'b | `Left of 'a ref | `Right of 'b ] -> string) (a : 'a) (b : 'b) =
   let left = f (`Both (a, b)) ^ f (`Left (ref a)) in
