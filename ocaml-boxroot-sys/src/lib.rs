@@ -101,7 +101,7 @@ pub type Stats = bindings::boxroot_stats;
 /// The state of the library.
 #[repr(C)]
 #[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
     /// [`boxroot_setup`] has not run yet.
     NotSetup = bindings::BOXROOT_NOT_SETUP as isize,

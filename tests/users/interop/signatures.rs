@@ -57,6 +57,12 @@ const fn status<T: Send + Sync + Unpin + UnwindSafe + RefUnwindSafe>() {}
 const _: () = status::<sys::Status>();
 const _: () = assert!(size_of::<sys::Status>() == size_of::<core::ffi::c_int>());
 
+/// `Status` is not `Copy`: without `move`, this closure owns it.
+#[allow(dead_code)] // compiled only
+fn owned(status: sys::Status) -> impl FnOnce() -> sys::Status {
+    || status
+}
+
 /// The numbers equal those in C. The enum is `#[non_exhaustive]`: without the last arm this would
 /// be an error, and no arm is unreachable.
 #[allow(dead_code)] // compiled only
