@@ -115,12 +115,16 @@ impl CLibraries {
         self.names.push(name.into());
     }
 
-    /// Adds the libraries that OCaml's runtime needs.
+    /// Adds the libraries that OCaml's runtime needs. With musl, its threads get larger stacks:
+    /// OCaml names no size, and musl's 128 KiB are too small for calls between Rust and OCaml.
     pub fn add_runtime(&mut self, ocaml: &OCaml) -> Result<(), Error> {
         let flags = answer(&ocaml.ocamlopt()?, &["-config-var", "native_c_libraries"])?;
         self.names.extend(
             flags.split_whitespace().filter_map(|f| f.strip_prefix("-l")).map(String::from),
         );
+        if is_musl() {
+            self.arguments.push("-Wl,-z,stack-size=2097152".into());
+        }
         Ok(())
     }
 
@@ -128,8 +132,7 @@ impl CLibraries {
     fn names(&self) -> Vec<&str> {
         // These libraries are parts of musl's libc. With these names, the linker would find the
         // libraries of the build machine.
-        let is_musl = env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl");
-        let is_in_libc = |name: &str| is_musl && ["m", "pthread", "dl", "rt"].contains(&name);
+        let is_in_libc = |name: &str| is_musl() && ["m", "pthread", "dl", "rt"].contains(&name);
         let is_last = |i: usize| !self.names[i + 1..].contains(&self.names[i]);
         let last = self.names.iter().enumerate().filter(|(i, _)| is_last(*i));
         last.map(|(_, name)| name.as_str()).filter(|name| !is_in_libc(name)).collect()
@@ -160,4 +163,8 @@ impl CLibraries {
             println!("cargo:rustc-link-arg-{target}={argument}");
         }
     }
+}
+
+fn is_musl() -> bool {
+    env::var("CARGO_CFG_TARGET_ENV").is_ok_and(|env| env == "musl")
 }
