@@ -8,7 +8,7 @@
 # make examples  every program in examples/, by the command in its first comment
 # make clients   other crates and programs that use our crates: ONLY=interop, async, leak; projects
 #                that use the installed or packaged library: ONLY=c, ocaml, rust, drop-in; and with
-#                ONLY=libraries the OCaml libraries of Debian 12, each bound as a whole
+#                ONLY=libraries the OCaml libraries of Debian 12 and 13, each bound as a whole
 # make lint      formatting, lints, warnings of two C compilers, documents, generated bindings
 #
 # Longer tests:
@@ -93,8 +93,9 @@ one:
 
 # `interop` builds the published crates ocaml-interop (for OCaml 5 only) and ocaml on our ocaml-boxroot-sys, and compares ours
 # with the published one, item by item. `async` runs programs that use tokio, axum and hyper; `leak` puts one of them under load
-# for a minute. `libraries` uses Debian's OCaml, and compares with a table in docs/libraries.md, which UPDATE=1 replaces;
-# FILTER=re,lwt.unix picks packages. The other parts need cmake, pkg-config and python3, and dune 3 or apt.
+# for a minute. `libraries` uses Debian's OCaml, and compares with tables in docs/libraries.md, which UPDATE=1 replaces;
+# SUITE=trixie picks one Debian, and FILTER=re,lwt.unix packages. The other parts need cmake, pkg-config and python3, and dune 3
+# or apt.
 clients: $(addprefix clients-,$(or $(ONLY),interop async))
 clients-interop:
 	@$(with_ocaml) case "$$("$$OCAMLOPT" -version)" in 4.*) skip="--exclude boxroot-test-ocaml-interop";; esac && \
@@ -108,7 +109,9 @@ clients-leak:
 clients-c clients-ocaml clients-rust clients-drop-in: clients-%:
 	@$(with_ocaml) .ci/packages.py $*
 clients-libraries:
-	@FILTER="$(FILTER)" UPDATE="$(UPDATE)" .ci/libraries.py
+	@for suite in $(or $(SUITE),bookworm trixie); do \
+	  FILTER="$(FILTER)" UPDATE="$(UPDATE)" .ci/debian $$suite .ci/libraries.py || exit 1; \
+	done
 
 examples:
 	@$(with_ocaml) .ci/examples

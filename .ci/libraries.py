@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Usage: .ci/libraries.py [PART...]   The OCaml libraries of Debian 12.
+"""Usage: .ci/debian SUITE .ci/libraries.py [PART...]   The OCaml libraries of a Debian: bookworm (12) or trixie (13).
 
   programs  Builds and runs the programs of tests/users/libraries. Each uses an OCaml library from Rust, without any other OCaml
             code.
@@ -8,16 +8,18 @@
             seconds. Fails if a package of docs/libraries.md no longer builds, or if more of its items are left out. UPDATE=1
             replaces the rows.
 
-FILTER=re,lwt.unix picks packages and programs. OCAMLOPT is Debian's, /usr/bin/ocamlopt, unless it is set.
+FILTER=re,lwt.unix picks packages and programs. Debian's packages are installed by apt.
 """
 import collections, os, re, time
 from pathlib import Path
-from support import ROOT, attempt, fail, main, passed, run, say, version, where
+from support import ROOT, attempt, fail, main, passed, run, say, version
 
-os.environ.setdefault("OCAMLOPT", "/usr/bin/ocamlopt")
+os.environ["OCAMLOPT"] = "/usr/bin/ocamlopt"
+RELEASE = Path("/etc/debian_version").read_text().split(".")[0]
 PROGRAMS = Path("tests/users/libraries")
 TABLE = Path("docs/libraries.md")
-PROJECTS = Path("target/libraries/projects")
+TARGET = Path(f"target/libraries/{RELEASE}")
+PROJECTS = TARGET / "projects"
 SETTINGS = {"CARGO_PROFILE_DEV_DEBUG": "0", "CARGO_INCREMENTAL": "0"}
 CRATES = "ocaml-boxroot", "ocaml-boxroot-sys"
 LARGEST = 3 # reasons in a row
@@ -31,33 +33,30 @@ def picked(names):
 def built(manifest, crate):
     """The status of a program's run, and the output of the program and of cargo."""
     patches = [word for name in CRATES for word in ("--config", f'patch.crates-io.{name}.path="{ROOT / name}"')]
-    return attempt("cargo run --target-dir target/libraries --manifest-path", manifest, "-p", crate, patches, env=SETTINGS)
+    return attempt("cargo run --target-dir", TARGET, "--manifest-path", manifest, "-p", crate, patches, env=SETTINGS)
 
 
 def listed():
-    """The packages, each with the name of Debian's package."""
+    """The packages of this release, each with the names of Debian's packages."""
     lines = (PROGRAMS / "packages.txt").read_text().splitlines()
     packages = (line.split() for line in lines if not line.startswith("#"))
-    return {name: debian or [f"lib{name.split('.')[0].lower().replace('_', '-')}-ocaml-dev"] for name, *debian in packages}
+    of_this = ((name.rpartition(":"), debian) for name, *debian in packages)
+    return {name: debian or [f"lib{name.split('.')[0].lower().replace('_', '-')}-ocaml-dev"]
+            for (release, _, name), debian in of_this if release in ("", RELEASE)}
 
 
 def installed(debian):
-    """The versions of these Debian packages, which must all be installed."""
+    """Installs these Debian packages, and returns their versions."""
     needed = sorted(set(debian))
-    _, output = attempt("dpkg-query -W -f", ["${Package} ${db:Status-Status} ${Version}\n"], needed)
-    lines = [line.split() for line in output.splitlines()]
-    versions = {words[0]: upstream(words[2]) for words in lines if words[1:2] == ["installed"]}
-    missing = [name for name in needed if name not in versions]
-    if missing:
-        fail(f"packages are missing. Run: apt-get install {' '.join(missing)}")
-    if not Path(where(), "METAS").exists():
-        fail(f"the OCaml of {where()} is not Debian's: OCAMLOPT must be /usr/bin/ocamlopt")
-    return versions
+    run("apt-get -q update")
+    run("apt-get -q --yes --no-install-recommends install", needed, env={"DEBIAN_FRONTEND": "noninteractive"})
+    lines = run("dpkg-query -W -f", ["${Package} ${Version}\n"], needed).splitlines()
+    return {name: upstream(version) for name, version in map(str.split, lines)}
 
 
 def upstream(debian):
     """The part 1.2.3 of a version such as 2:1.2.3+dfsg-1+b1."""
-    return re.sub(r"^\d+:|([+~](dfsg|ds).*)?-[^-]*$", "", debian)
+    return re.sub(r"^(\d+:)?(.*\+really)?|([+~](dfsg|ds).*)?-[^-]*$", "", debian)
 
 
 def programs():
@@ -92,10 +91,12 @@ ocaml-boxroot = "0.1"
 [build-dependencies]
 ocaml-boxroot-sys = {{ version = "0.4.1", default-features = false, features = ["build"] }}
 """)
+    *needed, bound = name.split("+")
+    packages = "".join(f'.package("{package}")' for package in [*needed, bound])
     write(folder / "build.rs", f"""use ocaml_boxroot_sys::build::{{Error, Program}};
 
 fn main() -> Result<(), Error> {{
-    Program::new().library("threads").package("{name}").bind_all("{name}").link()
+    Program::new().library("threads"){packages}.bind_all("{bound}").link()
 }}
 """)
     write(folder / "src/main.rs", """ocaml_boxroot::include_bindings!();
@@ -151,27 +152,35 @@ def measured(name, crate, package_version):
     return row
 
 
-def table(rows):
-    works = [row for row in rows if row[2].isdigit()]
-    bound, out = (sum(int(row[column]) for row in works) for column in (2, 3))
-    return f"""# OCaml libraries, bound as a whole
+HEAD = f"""# OCaml libraries, bound as a whole
 
-All modules of {len(rows)} packages of Debian {release()}, with OCaml {version()}: the build script says `bind_all`
-and names no item. {len(works)} packages build, link and start, with {bound} functions and other values.
-{out} items are left out: {share(bound, out)}.
+All modules of a fixed list of Debian's packages, with Debian's OCaml: the build script says
+`bind_all` and names no item.
 
 `UPDATE=1 make clients ONLY=libraries` writes this file. *Bound* counts functions and other values;
 *left out* counts types, exceptions, classes and modules, too. The last column has the {LARGEST} commonest
 reasons. `bind("…")` *binds it* is said of another name of a module that is not bound here, often
-one of another library. [Bindings](guide/bindings.md) explains the others.
+one of another library. [Bindings](guide/bindings.md) explains the others."""
+
+
+def tables():
+    """The part of the document for each release."""
+    text = TABLE.read_text() if TABLE.exists() else ""
+    parts = re.split(r"^(?=## Debian (\d+)$)", text, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], map(str.strip, parts[2::2])))
+
+
+def table(rows):
+    works = [row for row in rows if row[2].isdigit()]
+    bound, out = (sum(int(row[column]) for row in works) for column in (2, 3))
+    return f"""## Debian {RELEASE}
+
+OCaml {version()}: {len(works)} of {len(rows)} packages build, link and start, with {bound} functions and other
+values. {out} items are left out: {share(bound, out)}.
 
 | package | version | bound | left out | share | why |
 |---|---|---|---|---|---|
-""" + "".join(f"| `{row[0]}` | {' | '.join(row[1:])} |\n" for row in rows)
-
-
-def release():
-    return Path("/etc/debian_version").read_text().strip()
+""" + "\n".join(f"| `{row[0]}` | {' | '.join(row[1:])} |" for row in rows)
 
 
 def share(bound, out):
@@ -179,7 +188,7 @@ def share(bound, out):
 
 
 def rows(text):
-    """The rows of the table, by package."""
+    """The rows of a table, by package."""
     cells = ([cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("| `"))
     return {row[0].strip("`"): [row[0].strip("`"), *row[1:]] for row in cells}
 
@@ -192,15 +201,17 @@ def packages():
     write(PROJECTS / "Cargo.toml", '[workspace]\nresolver = "2"\nmembers = ["*"]\n')
     crates = {name: project(name) for name in debian}
     now = {name: measured(name, crates[name], versions[debian[name][0]]) for name in names}
-    before = rows(TABLE.read_text()) if TABLE.exists() else {}
+    releases = tables()
+    before = rows(releases.get(RELEASE, ""))
     if os.environ.get("UPDATE"):
         known = {**before, **now}
-        TABLE.write_text(table([known[name] for name in debian if name in known]))
+        releases[RELEASE] = table([known[name] for name in debian if name in known])
+        TABLE.write_text("\n\n".join([HEAD, *(releases[release] for release in sorted(releases))]) + "\n")
     else:
         worse = [name for name in names if is_worse(before.get(name), now[name])]
         if worse:
-            fail(f"worse than in {TABLE}, or not there: {', '.join(worse)}")
-        say(f"libraries: {len(names)} packages are as in {TABLE}, or better")
+            fail(f"worse than in {TABLE} for Debian {RELEASE}, or not there: {', '.join(worse)}")
+        say(f"libraries: {len(names)} packages are as in {TABLE} for Debian {RELEASE}, or better")
 
 
 def is_worse(before, now):
