@@ -109,7 +109,7 @@ def crates(processor, triple, cc, start):
 
 
 def debian(processor, triple, qemu, suite):
-    """A folder with the files of Debian's OCaml packages for the processor, and with `cc`, `ocamlopt`, `ocamlc` and `ocamldep`.
+    """A folder with the files of Debian's OCaml packages for the processor, and with `cc`, `ocamlopt`, `ocamlc`, …
     The OCaml tools run in qemu. `cc` is this machine's cross compiler with the C library of that suite."""
     folder = CACHE / f"debian-{suite}-{processor}"
     root = folder / "root"
@@ -127,7 +127,7 @@ def debian(processor, triple, qemu, suite):
     script(folder / "ocamlrun", f"{start}/ocamlrun")
     runtime = f'case " $* " in *" -custom "*) ;; *) set -- -use-runtime {folder}/ocamlrun "$@" ;; esac\n'
     cc = f"-cc {folder}/cc"
-    for tool, before, options in ("ocamlopt", "", cc), ("ocamlc", runtime, cc), ("ocamldep", "", ""):
+    for tool, before, options in ("ocamlopt", "", cc), ("ocamlc", runtime, cc), ("ocamldep", "", ""), ("ocamlobjinfo", "", ""):
         script(folder / tool, f"{before}OCAMLLIB={libraries} {start}/{tool}.opt {options}")
     return folder
 
@@ -172,7 +172,7 @@ def packages(processor, suite, folder, log):
                 "Acquire::Languages": "none", "Dir::Etc::SourceList": folder / "sources.list", "Dir::Etc::SourceParts": "-",
                 "Dir::State::Lists": folder / "lists", "Dir::State::status": folder / "status", "Dir::Cache": folder}
     apt = ["apt-get", "-q", "-y", *(f"-o{name}={value}" for name, value in settings.items())]
-    for command in ["update"], ["install", "--download-only", "libc6-dev", "ocaml-nox" if suite == "bookworm" else "ocaml"]:
+    for command in ["update"], ["install", "--download-only", "libc6-dev", "ocaml"]:
         if attempt(apt, command, stdout=log, stderr=log)[0] != 0:
             fail(f"apt-get {command[0]} failed; the end of {log.name} says why")
     return sorted((folder / "archives").glob("*.deb"))
