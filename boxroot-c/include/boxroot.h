@@ -46,8 +46,8 @@ typedef struct boxroot_private *boxroot;
    collector may be at work. (A Gc.finalise function is ordinary OCaml code, and may call it.) In a
    hook that runs inside a collection (at the end of a minor one, around slices, in a root scan), v
    must not be a block of the minor heap, because the collection has scanned the roots already.
-   OCaml 4: do not call it in a thread-local destructor of a Thread.create thread: it no longer
-   holds the lock, and the library cannot tell. Failure: NULL, with errno
+   OCaml 4: do not call it in a thread-local destructor of a Thread.create thread, which no longer
+   holds the lock: the library cannot tell. Failure: NULL, with errno
      EPERM   the lock is not held, the library is not set up (OCaml 4), torn down or invalid (see
              below), or the call comes from a finaliser that runs inside a root scan;
      ENOMEM  out of memory; everything that existed still works. */

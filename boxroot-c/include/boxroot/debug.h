@@ -28,7 +28,7 @@ struct boxroot_stats {
   uint64_t longest_major_scan;
   /* Deletes carried out later: by a non-owner, in a root scan, or counted in barrier_hits. */
   uint64_t deferred_deletes;
-  /* Deletes that had to wait until the collector has marked the root's value, and calls of modify
+  /* Deletes that had to wait until the collector had marked the root's value, and calls of modify
      that moved a root for this reason. */
   uint64_t barrier_hits;
   uint64_t pools_adopted; /* pools taken over from domains that ended */
@@ -51,11 +51,12 @@ void boxroot_print_stats(void);
    is also given back gradually without this call. Empty pools that the collector may still be
    visiting are kept until the next major collection starts. If the system's pages are larger than
    pools, the pools that share a page are given back when all of them are empty.
-   Lock: required; without it, nothing happens. Nothing happens either on a thread that has not made
-   or modified a root, called boxroot_domain_self or collected garbage (OCaml 5), or if the library
-   cannot tell whether this thread holds the lock (OCaml 4): on threads of the Thread module, except
-   the main one, if another thread was waiting for the end of the one that called boxroot_setup, if
-   memory was short, or if the library does not recognise the module. */
+   Lock: required; without it, the function does nothing. OCaml 5: it also does nothing on a thread
+   that has never made or modified a root, called boxroot_domain_self or collected garbage. OCaml 4:
+   it also does nothing if the library cannot tell whether this thread holds the lock. That concerns
+   threads of the Thread module, except the main one, if another thread was waiting for the end of
+   the thread that called boxroot_setup, if memory was short, or if the library does not recognise
+   the module. */
 size_t boxroot_trim(void);
 
 /* A profile of live roots: from now on, one create in `rate`, chosen at random, keeps its call

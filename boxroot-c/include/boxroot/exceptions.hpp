@@ -97,8 +97,8 @@ value call(Function const &function, First const &first, Others const &...others
 // Runs the body of a function that OCaml calls. OCaml gets the body's result, or the exception that
 // ended the body: OCamlException as the exception that it holds, std::bad_alloc as Out_of_memory,
 // any other as Failure, whose text is what(), cut after 250 bytes. All destructors of the body have
-// run by then. (From 5.4 on, OCaml may end threads of other domains. That is no exception, but also
-// runs all destructors.)
+// run by then. (From 5.4 on, OCaml may end threads of other domains with pthread_exit, which also
+// runs all destructors, but is not turned into an exception.)
 template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;

@@ -101,9 +101,9 @@ void bxr_runtime_gone(void);
 bool bxr_is_gone(void);
 
 /* Keeps the shared object that contains this address loaded until the process ends. The library
-   does the same for its own shared object at load time. For code that uses the library and that
-   OCaml will call. Any thread, at any time. It is best called from a constructor, which already has
-   the dynamic linker's lock; elsewhere it may wait for that lock. */
+   does the same for its own shared object at load time. Call this for code that uses the library
+   and that OCaml will call. Any thread, at any time. It is best called from a constructor, which
+   already has the dynamic linker's lock; elsewhere it may wait for that lock. */
 void bxr_pin(void const *address);
 
 #ifdef __cplusplus

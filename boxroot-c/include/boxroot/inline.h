@@ -143,9 +143,9 @@ inline boxroot boxroot_create_in(boxroot_domain self, value v) {
   return BXR_LIKELY(self->free != BXR_NO_SLOT) ? bxr_pop(&self->free, v) : bxr_create_slow(v);
 }
 
-/* Whether r is in the current pool depends on the program, so that comparison has no branch hint.
-   Most other roots are deleted by the domain that owns their pool. Without the hint, compilers put
-   their path behind the path for foreign roots. */
+/* Whether r is in the current pool depends on the program, so the first comparison has no branch
+   hint. The comparison of the owner has one, because most roots are deleted by the domain that owns
+   their pool: without it, compilers put the path for foreign roots first. */
 inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   uintptr_t start = bxr_start_of(r);
   /* Deletes in this pool are not counted. */
