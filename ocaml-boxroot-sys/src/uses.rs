@@ -154,8 +154,8 @@ pub fn is_gone() -> bool {
 ///
 /// # Errors
 ///
-/// If this thread has several uses, the number of its others; otherwise the number of other threads
-/// with uses.
+/// If this thread has several uses, the number of its other uses; otherwise the number of other
+/// threads with uses.
 ///
 /// # Safety
 ///

@@ -268,9 +268,9 @@ impl<T: Send + Sync> fmt::Debug for Completion<T> {
 }
 
 impl<T: Send + Sync> Completion<T> {
-    /// Resolves OCaml's promise with the value, which is converted on OCaml's thread, or rejects it
-    /// with the exception that OCaml would see if a function that it called returned the error. If
-    /// the conversion fails or panics, OCaml gets the exception `Failure`.
+    /// Resolves OCaml's promise with the value, which OCaml's thread converts. An error rejects the
+    /// promise, with the exception that OCaml would see if a function that it called returned this
+    /// error. If the conversion fails or panics, OCaml gets the exception `Failure`.
     pub fn resolve<R, E>(mut self, result: Result<R, E>)
     where
         R: ToOCaml<T> + Send + 'static,

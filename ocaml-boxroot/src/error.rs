@@ -100,10 +100,10 @@ reasons! {
             (link the threads library before what sets boxroot up), or the process also has a different copy \
             of the library, or the program's OCaml is of another version than the one that this crate was \
             compiled for (cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)",
-        /// This thread cannot attach: another library has registered it, or (OCaml 5.5) had
-        /// registered it with another domain than the first; it is the thread of a domain that has
-        /// ended; or OCaml could not register it. When OCaml registers the first thread, it starts
-        /// a thread of its own. If the system refuses that, a later attach may succeed.
+        /// This thread cannot attach. Another library has registered it, or once registered it with
+        /// a domain other than the first (OCaml 5.5); or its domain has ended; or OCaml could not
+        /// register it. When OCaml registers the first thread, it starts a thread of its own. If
+        /// the system refuses that, a later attach may succeed.
         ThreadNotRegistered = "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
             or the system may have refused OCaml a thread of its own",
         /// The OCaml program does not link the `threads` library. Without it, only the thread that
@@ -642,7 +642,7 @@ sum!(StartError: Attach(AttachError));
 sum!(DomainsError: Attach(AttachError));
 sum!(ShutdownError: Attach(AttachError));
 
-/// An [`AttachError`] in it is [`Error::Attach`].
+/// A [`DomainsError`] that contains an [`AttachError`] becomes [`Error::Attach`].
 impl From<DomainsError> for Error {
     fn from(error: DomainsError) -> Error {
         match error {
@@ -652,15 +652,15 @@ impl From<DomainsError> for Error {
     }
 }
 
-/// An [`AttachError`] in it is [`Error::Attach`].
+/// A [`ConversionError`] that contains an [`AttachError`] becomes [`Error::Attach`].
 impl From<ConversionError> for Error {
     fn from(error: ConversionError) -> Error {
         error.attach().map_or_else(|| Error::Conversion(error), Error::Attach)
     }
 }
 
-/// A [`ConversionError`] or [`AttachError`] in it becomes [`Error::Conversion`] or
-/// [`Error::Attach`].
+/// A [`CallError`] that contains a [`ConversionError`] or an [`AttachError`] becomes
+/// [`Error::Conversion`] or [`Error::Attach`].
 impl From<CallError> for Error {
     fn from(error: CallError) -> Error {
         match error {

@@ -81,7 +81,7 @@ extern "C" {
 // `c/stack.c`.
 extern "C" {
     /// Whether this thread has enough stack left for another level of conversions. Also returns the
-    /// part of the stack in which it has, if known.
+    /// range of stack addresses at which this holds, if known.
     pub fn obx_has_stack(end: &mut usize, size: &mut usize) -> c_int;
     /// Whether the thread also has more stack left than OCaml code may use without checking.
     pub fn obx_has_stack_for_ocaml() -> c_int;
@@ -101,7 +101,7 @@ pub fn report(text: &str) {
     unsafe { obx_report(text.as_ptr(), text.len()) }
 }
 
-/// How many forks happened between the program's start and a process. In the child of a fork,
+/// Counts the forks between the first process of the program and a process. In the child of a fork,
 /// mutexes that other threads of the parent had locked stay locked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Generation(core::ffi::c_uint);

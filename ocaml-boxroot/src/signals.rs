@@ -60,8 +60,8 @@ pub fn protect_signals() {
     unsafe { ffi::obx_protect_signals() }
 }
 
-/// Reports handlers that would overwrite OCaml's memory, once for each signal. The first calls
-/// check for handlers; later calls only sometimes do.
+/// Reports handlers that would overwrite OCaml's memory, once for each signal. The first 64 calls
+/// check all handlers, and afterwards every 64th call does.
 #[cfg(feature = "debug-checks")]
 pub(crate) fn look() {
     use std::sync::atomic::{AtomicU64, Ordering};

@@ -225,8 +225,8 @@ fn has_field(kind: Kind, index: usize) {
 pub enum Kind {
     /// An integer, a character, a boolean, a constant constructor (by number), or `()`.
     Immediate(isize),
-    /// A block of the heap. On OCaml 4, values of abstract types may also be pointers out of the
-    /// heap. These count as blocks of tag 251 and size 0.
+    /// A block of the heap. On OCaml 4, values of abstract types may also be pointers to memory
+    /// outside the heap. These count as blocks of tag 251 and size 0.
     Block {
         /// Up to 243 (on OCaml 4, 245), the constructor's number, which is 0 for tuples and
         /// records. Otherwise the kind of block, as in OCaml's module `Obj`: 252 is a string, 253 a

@@ -4,8 +4,8 @@ use crate::{ffi, Boxroot, ConversionError, DomainLock, RootRef, Value};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// A weak root: gives access to a value as long as something else keeps it alive, but does not keep
-/// it alive itself. A cache can hold values through weak roots.
+/// A weak root: gives access to a value as long as something else keeps the value alive, but does
+/// not keep it alive itself. A cache can hold values through weak roots.
 ///
 /// * The value is gone once a major collection has found that neither a root nor OCaml refers to
 ///   it. Until then [`get`](WeakRoot::get) may return it, and keeps it alive for this collection.
@@ -67,8 +67,8 @@ impl<T: ?Sized> WeakRoot<T> {
         let mut raw = 1;
         // SAFETY: the root owns a weak pointer, and the token proves that the lock is held.
         let is_alive = unsafe { ffi::obx_get_weak(self.pointer.get(lock).raw(), &mut raw) } != 0;
-        // SAFETY: if so, `raw` is the `T` of the root that `new` got. It is valid until the
-        // collector runs, which it does not during 'l.
+        // SAFETY: if the value is alive, `raw` is the `T` of the root that `new` got. It is valid
+        // until the collector runs, which it does not during 'l.
         is_alive.then(|| unsafe { Value::from_raw(raw) })
     }
 

@@ -416,10 +416,10 @@ pub mod bound_support {
         assert!(is_generated, "{}", message);
     }
 
-    /// Whether this is the file of bindings in the folder of this name. Only the last characters of
-    /// the name are compared, half of a cargo hash, because `--remap-path-prefix` may change the
-    /// others. rustc interprets thousands of these calls; it is much faster with patterns than with
-    /// functions and loops.
+    /// Whether `file` is the file of bindings in `folder`. Compares only the last characters of the
+    /// folder's name (half of a cargo hash), because `--remap-path-prefix` may change the others.
+    /// rustc interprets thousands of these calls: patterns are much faster than functions and
+    /// loops.
     #[rustfmt::skip]
     const fn is_generated(file: &[u8], folder: &[u8]) -> bool {
         let [in_folder @ .., b'/' | b'\\', b'o', b'c', b'a', b'm', b'l', b'_', b'b', b'i', b'n', b'd', b'i', b'n', b'g',

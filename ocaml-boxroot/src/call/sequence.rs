@@ -49,7 +49,7 @@ fn sequence<'l, A>(
     lock: &'l mut DomainLock,
 ) -> Made<'l, OCamlSeq<A>> {
     let (list, now) = elements.to_value(lock)?;
-    // SAFETY: a list is a list of values of unknown type.
+    // SAFETY: every list is also a list of values of unknown type.
     let list = unsafe { Value::from_raw(list.raw()) };
     let sequence = Rest(Boxroot::try_new(now, list)?).sequence(lock)?;
     let raw = sequence.into_value(lock).raw();

@@ -19,8 +19,8 @@ pub(crate) struct Use {
 impl Use {
     /// Begins a use on a thread that holds the lock.
     pub(super) fn new() -> Result<Use, AttachError> {
-        // SAFETY: OCaml knows this thread, because it holds the lock. If it does not, which can
-        // happen in `read_if_held`, the use ends at once.
+        // SAFETY: OCaml knows this thread, because the thread holds the lock. If it does not hold
+        // the lock, which can happen in `read_if_held`, the use ends at once.
         Use::begun(unsafe { uses::begin() })
     }
 
@@ -96,7 +96,7 @@ impl Drop for Use {
 #[inline]
 pub(crate) unsafe fn set_up() {
     if !is_set_up() {
-        // SAFETY: as for this function (caller).
+        // SAFETY: this thread holds the lock of a started runtime (caller).
         unsafe { set_up_first() }
     }
 }

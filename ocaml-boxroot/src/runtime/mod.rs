@@ -295,8 +295,8 @@ fn has_stack() -> bool {
 /// followed by NULL.
 unsafe fn start_and_release(arguments: &[*const c_char]) -> Result<(), StartError> {
     // SAFETY: as promised by the caller. After `obx_start` this thread holds the lock, even if a
-    // module raised. The exception is live while it is described, because nothing was allocated
-    // since.
+    // module raised. The exception is live while it is described, because nothing is allocated in
+    // between.
     unsafe {
         ffi::obx_set_known();
         let result = ffi::obx_start(arguments.as_ptr());

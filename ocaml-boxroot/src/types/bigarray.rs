@@ -171,7 +171,7 @@ pub(super) mod sealed {
         note = "its elements are `cells`, and `sub` is a part of it"
     )]
     pub trait Sliced: Dimensions {
-        /// The dimensions of a slice, which has one less.
+        /// The dimensions of a slice, which has one dimension less.
         type Slice: Dimensions;
     }
 

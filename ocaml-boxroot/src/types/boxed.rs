@@ -185,10 +185,10 @@ impl DomainLock {
         Holder::new(Some(Operations::of::<T>()), value)?.into_box(self, bytes, registered)
     }
 
-    /// Tells the collector that Rust values in OCaml own `bytes` more bytes than
-    /// [`alloc_box_owning`](DomainLock::alloc_box_owning) was told, so that it collects sooner.
-    /// There is no way to report that they own less, because OCaml counts allocations, not the
-    /// memory in use.
+    /// Tells the collector that a Rust value in OCaml has come to own `bytes` more bytes since
+    /// [`alloc_box_owning`](DomainLock::alloc_box_owning), so that it collects sooner. There is no
+    /// way to report that a value owns less, because OCaml counts allocations, not the memory in
+    /// use.
     ///
     /// # Examples
     ///

@@ -185,7 +185,7 @@ pub unsafe trait OneType {
 /// | Rust | OCaml | marker `T` |
 /// |---|---|---|
 /// | `()`, `bool` | `unit`, `bool` | `()`, `bool` |
-/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (returns [`OutOfRange`] if the number does not fit(crate::ConversionErrorKind::OutOfRange)) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
+/// | every integer type | `int` (63 bits), `int32`, `int64`, `nativeint` (returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if the number does not fit) | [`OCamlInt`](crate::OCamlInt), [`OCamlInt32`](crate::markers::OCamlInt32), [`OCamlInt64`](crate::markers::OCamlInt64), [`OCamlNativeint`](crate::markers::OCamlNativeint) |
 /// | `Wrapping<u32>`, `Wrapping<u64>`, `Wrapping<usize>` | `int32`, `int64`, `nativeint` (with the same bits) | the same |
 /// | `u8`, `char` (up to U+00FF) | `char` | [`OCamlChar`](crate::markers::OCamlChar) |
 /// | `char` | `Uchar.t` | [`OCamlUchar`](crate::markers::OCamlUchar) |

@@ -1,4 +1,4 @@
-//! Texts of exceptions. A short ASCII text needs no allocation of its own.
+//! Texts of exceptions. A short ASCII text needs no allocation.
 
 use crate::{OCamlBytes, Value};
 use std::sync::atomic::Ordering;
