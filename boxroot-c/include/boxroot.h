@@ -8,8 +8,9 @@
    that caml_release_runtime_system releases. A thread holds it whenever it runs OCaml code, or C
    code called from OCaml outside a blocking section.
 
-   Words. Roots lie in pools. A pool belongs to one domain: the one that made the roots, or, after
-   its end, another one. A hook is a function that the runtime calls while it collects garbage.
+   Words. Roots lie in pools. A pool belongs to one domain: the domain that made the roots or, after
+   that domain's end, another. A hook is a function that the runtime calls while it collects
+   garbage.
 
    Errors. A function that fails changes no root, sets errno, and leaves a message for
    boxroot_error_string. No function here blocks, runs the garbage collector or raises an OCaml
@@ -110,9 +111,9 @@ BOXROOT_NODISCARD bool boxroot_create_many(boxroot_domain domain, boxroot *roots
 /* Deletes all n roots; some may be NULL. */
 void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 
-/* Prepares the library. Returns true if it is set up, by this call or before. OCaml 5: never
-   needed. OCaml 4: required before the first create, with the lock held, and best before other
-   threads start. If the program links the Thread module, call it after that module's
+/* Prepares the library. Returns true if it is set up, by this call or an earlier one. OCaml 5:
+   never needed. OCaml 4: required before the first create, with the lock held, and best before
+   other threads start. If the program links the Thread module, call it after that module's
    initialisation; Boxroot.setup of the OCaml package also works before. Failure: false, with errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn down
              or invalid (see below);

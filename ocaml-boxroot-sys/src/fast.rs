@@ -200,7 +200,7 @@ fn start_of(root: BoxRoot) -> usize {
     root.0.as_ptr().expose_provenance() & !(POOL_SIZE - 1)
 }
 
-/// The head of the pool that starts here. Its offset depends on the address.
+/// The head of the pool with this start address. The head's offset depends on the address.
 #[inline(always)]
 fn pool_at(start: usize) -> *mut bxr_pool_head {
     let offset = start >> bindings::BXR_HEAD_SHIFT & HEAD_OFFSETS;
@@ -266,9 +266,9 @@ mod without_token {
             let offset: usize;
             let value: *mut bxr_domain_head;
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the variable exists in every program that links the library. The linker or
-            // the dynamic linker has stored its offset from the thread pointer where the first
-            // instruction reads it.
+            // SAFETY: the variable exists in every program that links the library. The first
+            // instruction reads the variable's offset from the thread pointer, which the linker or
+            // the dynamic linker has stored.
             unsafe {
                 asm!(
                     concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),

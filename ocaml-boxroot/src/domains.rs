@@ -113,7 +113,8 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// Those in the table of [`DomainsError`]. Then all workers have ended, or end at once.
+    /// Those in the table of [`DomainsError`]. After an error, all workers have ended, or end at
+    /// once.
     pub fn new(lock: &mut DomainLock, workers: usize) -> Result<Domains, DomainsError> {
         if workers == 0 {
             return Err(DomainsError::NoWorkers);
@@ -533,7 +534,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Runs user code whose panic nobody can catch.
 pub(crate) fn quietly(f: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(f)) {
-        std::mem::forget(payload); // its drop may panic, too
+        std::mem::forget(payload); // its drop may also panic
     }
 }
 

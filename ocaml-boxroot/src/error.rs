@@ -102,8 +102,8 @@ reasons! {
             compiled for (cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)",
         /// This thread cannot attach. Another library has registered it, or once registered it with
         /// a domain other than the first (OCaml 5.5); or its domain has ended; or OCaml could not
-        /// register it. When OCaml registers the first thread, it starts a thread of its own. If
-        /// the system refuses that, a later attach may succeed.
+        /// register it. When OCaml registers the first thread, it also starts its tick thread. If
+        /// the system refuses to create the tick thread, a later attach may succeed.
         ThreadNotRegistered = "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
             or the system may have refused OCaml a thread of its own",
         /// The OCaml program does not link the `threads` library. Without it, only the thread that

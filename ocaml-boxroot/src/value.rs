@@ -29,8 +29,8 @@ pub(crate) const CHECKS: bool = cfg!(any(feature = "debug-checks", debug_asserti
 #[doc(alias("value", "OCamlRef"))]
 pub struct Value<'l, T: ?Sized> {
     raw: sys::Value,
-    /// Ends the value's life with the shared borrow of the token, and makes the type neither `Send`
-    /// nor `Sync`.
+    /// Ends the value's life when the shared borrow of the token ends, and makes the type neither
+    /// `Send` nor `Sync`.
     _life: PhantomData<(&'l DomainLock, *const T)>,
 }
 

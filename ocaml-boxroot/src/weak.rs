@@ -68,7 +68,7 @@ impl<T: ?Sized> WeakRoot<T> {
         // SAFETY: the root owns a weak pointer, and the token proves that the lock is held.
         let is_alive = unsafe { ffi::obx_get_weak(self.pointer.get(lock).raw(), &mut raw) } != 0;
         // SAFETY: if the value is alive, `raw` is the `T` of the root that `new` got. It is valid
-        // until the collector runs, which it does not during 'l.
+        // until the collector runs, and the collector does not run during 'l.
         is_alive.then(|| unsafe { Value::from_raw(raw) })
     }
 

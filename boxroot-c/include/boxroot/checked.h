@@ -3,9 +3,9 @@
    a record, which says where the root was created and deleted. Each operation looks at the record
    first. A mistake ends the program, with a message that names these places (src/check.c).
 
-   A file that uses these names for something else, such as members of structs, defines
-   BOXROOT_NO_SITES before it includes boxroot.h. Its calls are also checked, but messages name the
-   addresses of the calls instead of their lines. */
+   A file that uses names such as boxroot_get for something else, such as members of structs,
+   defines BOXROOT_NO_SITES before it includes boxroot.h. Its calls are also checked, but messages
+   name the addresses of the calls instead of their lines. */
 #ifndef BOXROOT_CHECKED_H
 #define BOXROOT_CHECKED_H
 

@@ -68,10 +68,10 @@ size_t boxroot_trim(void);
 void boxroot_profile(uint32_t rate);
 
 /* Writes the profile to a file: for each call stack, the number of live roots that it created,
-   estimated from the samples. The file is a heap profile of gperftools, which pprof reads. Roots
-   younger than `age` major collections are left out: leaked roots are old.
-   Lock: none. May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY
-   while another call is writing. */
+   estimated from the samples. The file has the heap profile format of gperftools, which pprof
+   reads. Roots younger than `age` major collections are left out: leaked roots are old. Lock: none.
+   May be called in a signal handler. Failure: false, with errno of write(2), or EBUSY while another
+   call is writing. */
 bool boxroot_profile_write(int file, uint32_t age);
 
 /* Checks every internal invariant of the calling domain's pools, in time linear in their size.

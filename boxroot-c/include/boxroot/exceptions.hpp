@@ -103,8 +103,7 @@ template <class Body> value entered_from_ocaml(Body &&body) {
   enum { RETURNS, RAISES, OUT_OF_MEMORY, FAILS } end = FAILS;
   value result = Val_unit;
   char text[251] = "a C++ exception";
-  // An OCaml exception raised below leaves this function without destructors, so its variables have
-  // none.
+  // An OCaml exception that is raised below runs no destructors, so the variables here have none.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
   CAMLparam0();

@@ -81,11 +81,11 @@ size_t bxr_uses_of_others(void);
 /* Whether uses are refused as FORKED. Any thread. */
 bool bxr_uses_forked(void);
 
-/* The number of the last use that the calling thread has, or 0. */
+/* The number of the calling thread's innermost use, or 0 if it has none. */
 int bxr_uses_innermost(void);
 
-/* Whether the use with this number is the last one that the calling thread has, and uses are not
-   refused as FORKED. */
+/* Whether the use with this number is the calling thread's innermost one, and uses are not refused
+   as FORKED. */
 bool bxr_uses_go_on(int number);
 
 /* Ends the library while other domains may still use it. No memory is freed, and existing roots

@@ -50,7 +50,7 @@ struct bxr_domain_head {
   struct bxr_batch outgoing; /* remote deletes, to be sent together */
 };
 
-/* The Rust crates also read these structs. (C99 has no static assertion; the library is C11.) */
+/* The Rust crates rely on this layout. (C99 has no static assertions, but the library is C11.) */
 #ifdef __cplusplus
 #define BXR_STATIC_ASSERT(e) static_assert(e, #e)
 #elif __STDC_VERSION__ >= 201112L

@@ -57,8 +57,8 @@ typedef void *bxr_witness;
 /* Read it before bxr_self: if Caml_state_opt is a call, few values should be live across it. */
 #define BXR_WITNESS() ((void *)Caml_state_opt)
 /* Relaxed: a thread without the lock may read the state of its old record while the holder of the
-   lock opens or closes that record. The comparison fails in any case, because the thread's witness
-   is NULL. */
+   lock opens or closes that record. The comparison fails in any case, because that thread's
+   Caml_state is NULL. */
 #define BXR_IS_OPEN(head, witness)                                                                 \
   (__atomic_load_n(&(head)->runtime_state, __ATOMIC_RELAXED) == (witness))
 

@@ -123,8 +123,8 @@ impl Program {
         }
         annotations.retain(|file| file.exists());
         self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
-        // Without the user's flags, because these may change the meaning of names (`-open`). The
-        // exception is the one flag that interfaces need.
+        // This command leaves out the user's flags, because some change the meaning of names
+        // (`-open`). It only has `-rectypes`, which interfaces need.
         let mut command = self.ocamlopt(&ocamlopt, folder);
         command.args(self.flags.iter().filter(|flag| *flag == "-rectypes"));
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));

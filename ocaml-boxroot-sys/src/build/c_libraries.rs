@@ -69,8 +69,8 @@ pub(super) struct CLibraries {
 }
 
 impl CLibraries {
-    /// Adds the C libraries for an OCaml library. `folders` are those of OCaml libraries, its own
-    /// first.
+    /// Adds the C libraries for an OCaml library. `folders` are the folders of OCaml libraries,
+    /// that of this library first.
     pub fn add_library(&mut self, library: &Library, folders: &[PathBuf]) {
         self.add(&library.words, folders);
     }

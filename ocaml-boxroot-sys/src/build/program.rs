@@ -11,8 +11,9 @@ use std::{env, fs, io, process::Command};
 /// A program that Rust starts needs no modules: `Program::new().library("threads")` is a runtime
 /// that all threads can use. All modules, and the modules of all packages, are linked and
 /// initialised, even if no other module uses them. Without packages, a program only contains the
-/// modules of the standard library that it uses. For plugins that use others, `flag("-linkall")`
-/// links all. On OCaml 5, `Domain` is always linked, for the pools of domains of `ocaml-boxroot`.
+/// modules of the standard library that it uses. For plugins that use other modules of it,
+/// `flag("-linkall")` links all of them. On OCaml 5, `Domain` is always linked, for the pools of
+/// domains of `ocaml-boxroot`.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The modules' names, and their source files.
@@ -64,8 +65,8 @@ impl Program {
     /// Adds an installed OCaml library, and the libraries that it needs, by its name for
     /// `ocamlfind` and dune: `yojson`, `foo.bar`. This looks for its `META` file in the folders of
     /// [`package_dir`](Program::package_dir), in the folders that `OCAMLPATH` names, and beside
-    /// OCaml, where opam and Debian install libraries. The linker finds the C libraries that it
-    /// needs, as for any program, either shared (`.so`) or as archives (`.a`).
+    /// OCaml, where opam and Debian install libraries. The linker finds the C libraries that this
+    /// library needs, as for any program, either shared (`.so`) or as archives (`.a`).
     pub fn package(mut self, name: &str) -> Program {
         self.packages.push(name.to_string());
         self

@@ -520,7 +520,8 @@ pub mod bound_support {
         ///
         /// # Safety
         ///
-        /// OCaml called this function, and the value is an immediate or OCaml expects a collection.
+        /// OCaml called this function. Unless the value is an immediate, OCaml expects a
+        /// collection.
         unsafe fn to_value(self) -> sys::Value;
     }
 
@@ -538,7 +539,7 @@ pub mod bound_support {
                 #[inline(always)]
                 unsafe fn to_value(self) -> sys::Value {
                     let $number = self;
-                    // SAFETY: the collector may run where this allocates (caller).
+                    // SAFETY: the collector may run whenever this allocates (caller).
                     #[allow(unused_unsafe)]
                     unsafe {
                         $to

@@ -221,8 +221,8 @@ pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
     unsafe { Value::<T>::from_raw(raw) }.to_rust(lock).map_err(|error| error.of_argument(place))
 }
 
-/// For [`export!`](crate::export!): the result of the body of the function with this name, copied
-/// to OCaml. It is valid as long as the collector does not run.
+/// For [`export!`](crate::export!): copies the result of a body to OCaml. Errors name `function`.
+/// The copy is valid as long as the collector does not run.
 #[inline(always)]
 #[track_caller]
 pub fn result<T: ?Sized, R: ToOCaml<T>>(

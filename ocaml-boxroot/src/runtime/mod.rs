@@ -87,13 +87,13 @@ impl Runtime {
     /// # Errors
     ///
     /// Those of [`start`](Runtime::start). If an earlier start failed while OCaml initialised its
-    /// modules, or later, returns its error again. [`Starting`](crate::StartError::Starting) on the
-    /// thread that is starting OCaml, as long as OCaml has not called a function that
-    /// [`export!`](crate::export!) defined; [`NotReady`](crate::AttachError::NotReady) in a program
-    /// that OCaml started, as long as OCaml has not called such a function;
-    /// [`TornDown`](crate::AttachError::TornDown) after the runtime was shut down;
-    /// [`Forked`](crate::AttachError::Forked) in the child of a fork, if another thread was
-    /// starting OCaml at the time of the fork, and threads could not attach yet.
+    /// modules, or afterwards, returns the error of that start again.
+    /// [`Starting`](crate::StartError::Starting) on the thread that is starting OCaml, as long as
+    /// OCaml has not called a function that [`export!`](crate::export!) defined;
+    /// [`NotReady`](crate::AttachError::NotReady) in a program that OCaml started, as long as OCaml
+    /// has not called such a function; [`TornDown`](crate::AttachError::TornDown) after the runtime
+    /// was shut down; [`Forked`](crate::AttachError::Forked) in the child of a fork, if another
+    /// thread was starting OCaml at the time of the fork, and threads could not attach yet.
     pub fn get_or_start() -> Result<&'static Runtime, StartError> {
         let mut state = state();
         loop {

@@ -255,7 +255,8 @@ fn array<'l, A, R: ToOCaml<A>>(
     Ok((array.into_value(lock), lock))
 }
 
-/// Whether the value is a boxed float. On OCaml 4, it may be a pointer outside the heap.
+/// Whether the value is a boxed float. On OCaml 4, the value may also be a pointer to memory
+/// outside the heap.
 #[inline]
 fn is_boxed_float(value: Value<'_, OCamlAny>) -> bool {
     matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. })

@@ -753,8 +753,8 @@ type Slice<D, A, B, L> = Bigarray<<D as sealed::Sliced>::Slice, A, B, L>;
 /// with 1 in `fortran_layout`.
 ///
 /// Several domains may use these functions on one bigarray at the same time. OCaml's own functions
-/// allow this only if Rust owns the memory. If it does not, make the first part before other
-/// domains call them, or OCaml frees the memory too early.
+/// allow this only if Rust owns the memory. If OCaml owns the memory, make the first part before
+/// other domains call OCaml's functions. Otherwise OCaml frees the memory too early.
 impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
     RootRef<Bigarray<D, A, B, L>>
 {

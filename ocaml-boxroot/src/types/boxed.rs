@@ -26,8 +26,8 @@ marker! {
     /// * The finaliser runs during a collection, on any thread. Therefore `T` must be [`Send`], and
     ///   its `drop` can only use OCaml to drop roots: [`attach`](DomainLock::attach) returns
     ///   [`InFinaliser`](crate::AttachError::InFinaliser). The finaliser catches a panic in `drop`.
-    ///   `drop` must not wait for a mutex that a thread holds while it waits for OCaml's lock or
-    ///   may run the collector, because that thread may be this one.
+    ///   Some threads may hold a mutex while they wait for OCaml's lock or run the collector.
+    ///   `drop` must not wait for such a mutex, because this thread may be the one that holds it.
     /// * Rust gets a `&T` on any thread. Therefore `T` must be [`Sync`]. If it must change, use a
     ///   `Mutex`, for example.
     /// * In OCaml, comparing two of these blocks, or marshalling one, raises an exception.
@@ -331,9 +331,9 @@ unsafe fn guarded(f: &mut dyn FnMut()) -> Result<(), &'static str> {
 /// A Rust type whose boxes ([`OCamlBox`]) can be compared, hashed or marshalled by OCaml's
 /// polymorphic functions. [`alloc_custom`](DomainLock::alloc_custom) makes these boxes.
 ///
-/// OCaml calls the type's functions in the middle of its own, so [`attach`](DomainLock::attach)
-/// returns [`AlreadyHeld`](crate::AttachError::AlreadyHeld) in them. They must not wait for a
-/// thread that may be waiting for OCaml's lock.
+/// OCaml calls the type's functions from within functions of its runtime, so
+/// [`attach`](DomainLock::attach) returns [`AlreadyHeld`](crate::AttachError::AlreadyHeld) in them.
+/// They must not wait for a thread that may be waiting for OCaml's lock.
 ///
 /// # Examples
 ///
@@ -596,7 +596,8 @@ struct Registered {
     next: Option<&'static Registered>,
 }
 
-/// The type that was registered last. Not a mutex, which another thread might hold in a fork.
+/// The type that was registered last. There is no mutex, because another thread might hold it
+/// during a fork.
 static REGISTERED: AtomicPtr<Registered> = AtomicPtr::new(ptr::null_mut());
 
 fn last_registered() -> Option<&'static Registered> {

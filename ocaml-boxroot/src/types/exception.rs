@@ -34,8 +34,9 @@ marker! {
 /// [`exceptions`](crate::exceptions) has structs for OCaml's predefined exceptions.
 ///
 /// If an exported function returns an `Exception` as its error, or an error that has one among its
-/// sources, OCaml receives this exception unchanged; see [`export!`](crate::export!). Its own
-/// [`source`](std::error::Error::source) says where Rust code called OCaml or created it.
+/// sources, OCaml receives this exception unchanged; see [`export!`](crate::export!). The
+/// [`source`](std::error::Error::source) of an `Exception` says where Rust code called OCaml or
+/// created the exception.
 ///
 /// ```
 /// use ocaml_boxroot::exceptions::Failure;
@@ -298,10 +299,10 @@ impl Exception {
     /// OCaml's backtrace, with a line for each location, as `Printexc.print_backtrace` prints it.
     /// `None` if OCaml recorded none. OCaml records backtraces after `Printexc.record_backtrace
     /// true`, or if the environment has `OCAMLRUNPARAM=b`, in native code that was compiled with
-    /// `-g`. A backtrace ends where Rust called OCaml. If OCaml called that Rust function, the last
-    /// line is OCaml's call. `raise_notrace` records no backtrace. If it raises an exception
-    /// without arguments that was also the last one raised, the backtrace is that of the earlier
-    /// raise.
+    /// `-g`. A backtrace ends where Rust called OCaml. If OCaml code called that Rust function, the
+    /// last line is this call. `raise_notrace` records no backtrace. If an exception without
+    /// arguments is raised, and then raised again with `raise_notrace`, the backtrace is that of
+    /// the first raise.
     ///
     /// # Examples
     ///

@@ -71,7 +71,7 @@ marker! {
 /// block whose fields are the left tree, `data` fields, the right tree and a height. It is
 /// immutable.
 struct Tree<'l> {
-    /// The nodes that are still to be returned, each before its right tree. The last is the next.
+    /// A stack of nodes. The last one is returned next, and then the nodes of its right tree.
     pending: Vec<Value<'l, OCamlAny>>,
     data: usize,
 }

@@ -145,9 +145,9 @@ unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {
     const CHECKED: () = T::CHECKED;
 }
 
-/// Checks that the constructors have different numbers, and different representations that are
-/// possible in OCaml. Also checks that `parts` lists all parts in order, each with the number of
-/// its constructor and its own number, and that `is_unboxed` is correct.
+/// Checks that no two constructors have the same number or the same representation, and that each
+/// representation is possible in OCaml. Also checks that `parts` lists all parts in order, each
+/// with the number of its constructor and its own number, and that `is_unboxed` is correct.
 pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unboxed: bool) {
     assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
     let (mut i, mut next) = (0, 0);
