@@ -87,7 +87,7 @@ impl Site {
         str::from_utf8(name).unwrap_or("")
     }
 
-    /// The line, from 1 on, or 0 if only the address of the code is known.
+    /// The line number, counted from 1, or 0 if only the address of the code is known.
     pub fn line(&self) -> u32 {
         self.line
     }

@@ -266,9 +266,9 @@ mod without_token {
             let offset: usize;
             let value: *mut bxr_domain_head;
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the variable exists in every program that links the library. The first
-            // instruction reads the variable's offset from the thread pointer, which the linker or
-            // the dynamic linker has stored.
+            // SAFETY: the variable exists in every program that links the library. The linker or
+            // the dynamic linker has stored the variable's offset (from the thread pointer), which
+            // the first instruction reads.
             unsafe {
                 asm!(
                     concat!("mov {}, qword ptr [rip + ", $name, "@GOTTPOFF]"),

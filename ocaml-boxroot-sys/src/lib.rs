@@ -125,9 +125,9 @@ fn slot(root: BoxRoot) -> *mut Value {
 
 /// Prepares the library. On OCaml 4, call it before the first root is created, and after the
 /// `Thread` module was initialised. On OCaml 5 it is harmless, because the first create does the
-/// same. Returns `true` if the library is set up, by this call or before. Returns `false` on
-/// failure, with `errno` set to `EPERM` if the lock is not held or the library was torn down or is
-/// [invalid](Status::Invalid), or to `ENOMEM` if memory ran out.
+/// same. Returns `true` if the library is set up, by this call or an earlier one. Returns `false`
+/// on failure, with `errno` set to `EPERM` if the lock is not held or the library was torn down or
+/// is [invalid](Status::Invalid), or to `ENOMEM` if memory ran out.
 ///
 /// # Safety
 ///
@@ -210,9 +210,9 @@ pub unsafe extern "C" fn boxroot_print_stats() {
 }
 
 /// Returns statistics. Any thread, at any time. If this thread holds a domain's lock, the counts
-/// are exact for that domain, except that deletes by other domains may be missing until their next
-/// minor collection. The counts for all other domains are those of their last major scan, or of a
-/// minor scan before the first one.
+/// are exact for that domain, except that deletes by other domains may be missing until those
+/// domains' next minor collection. The counts for all other domains are those of their last major
+/// scan or, before the first one, of a minor scan.
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();

@@ -104,7 +104,7 @@ unsafe impl<T: ?Sized + Send + Sync> Sync for RootRef<T> {}
 ///   own it, share it and drop it, with or without the lock, even after the runtime was shut down.
 ///   Reading needs a token of any domain.
 /// * If `T` is your own marker type and not `Send`, Rust code cannot move its roots to other
-///   threads. But OCaml has no such types: a polymorphic OCaml function may pass the value to a
+///   threads. But OCaml does not know `Send`: a polymorphic OCaml function may pass the value to a
 ///   Rust closure on another thread. So unsafe code must not rely on the value staying on one
 ///   thread.
 /// * It may outlive the domain that created it: when a domain ends, another one takes over its

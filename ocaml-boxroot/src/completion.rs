@@ -36,8 +36,8 @@ pub type Cancel = Function<(), ()>;
 
 /// Promises between Rust and an OCaml scheduler, such as Lwt or Eio.
 ///
-/// * OCaml waits for Rust: OCaml gives Rust a function that resolves a promise. Rust makes it a
-///   [`Completion`], which any thread [resolves](Completion::resolve) later.
+/// * OCaml waits for Rust: OCaml gives Rust a function that resolves a promise. Rust turns this
+///   function into a [`Completion`], which any thread [resolves](Completion::resolve) later.
 /// * Rust waits for OCaml: [`call`](CompletionQueue::call) makes the scheduler's thread start an
 ///   operation, and returns an [`OCamlFuture`].
 ///

@@ -164,8 +164,9 @@ impl Domains {
             // A signal handler may raise here, while `new` may be waiting for this worker.
             begun.call(lock).inspect_err(|_| pool.close())?;
             lock.release(|| {
-                // SAFETY: the innermost use is that of OCaml's call of this closure, which does not
-                // need it before `begin`. It ends so that idle workers do not keep the runtime up.
+                // SAFETY: the innermost use is that of OCaml's call of this closure. The closure
+                // does not need the use before `begin`. The use ends so that idle workers do not
+                // keep the runtime up.
                 unsafe { uses::end() };
                 pool.work();
                 // SAFETY: OCaml knows this thread. The use is refused in the child of a fork, where

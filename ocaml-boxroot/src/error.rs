@@ -84,11 +84,11 @@ reasons! {
         /// `get_or_start` in libraries and tests.
         NotSetup = "no OCaml runtime is running; start one with Runtime::start",
         /// OCaml was started, but no Rust thread can use it yet. Rust threads can use it once
-        /// [`Runtime::start`](crate::Runtime::start) returns. If OCaml or C has `main`, they can
-        /// once OCaml has called a Rust function of [bindings](crate::include_bindings!) or
-        /// [`export!`](crate::export!), or C has called `boxroot_setup` under the lock. A thread
-        /// without the lock cannot set this up itself, because it does not know whether OCaml's
-        /// lock will ever be free, or whether the runtime was shut down.
+        /// [`Runtime::start`](crate::Runtime::start) returns. If OCaml has `main`, it must first
+        /// call a Rust function of [bindings](crate::include_bindings!) or
+        /// [`export!`](crate::export!). If C has `main`, it must first call `boxroot_setup` under
+        /// the lock. A thread without the lock cannot set this up itself, because it does not know
+        /// whether OCaml's lock will ever be free, or whether the runtime was shut down.
         NotReady = "OCaml was started, but Rust threads cannot use it before Runtime::start returns; if OCaml has main, before OCaml \
             has called a Rust function of bindings or export!; if C has main, before it has called boxroot_setup",
         /// The runtime was shut down, or boxroot was torn down. A process cannot start it again.
@@ -411,7 +411,7 @@ struct Inner {
     of: String,
     /// The value and the expected type, in builds with checks; otherwise empty.
     found: String,
-    /// If false, there is a place or a found value.
+    /// Whether there is neither a place nor a found value.
     is_static: bool,
 }
 

@@ -140,8 +140,8 @@ extern "C" {
     /// Checks whether the program has the threads library.
     pub fn obx_look_for_threads();
     /// Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread
-    /// first if necessary. Returns 0 if this thread holds the lock now, [`NO_THREADS`], or another
-    /// number if the thread cannot be registered.
+    /// first if necessary. Returns 0 if this thread holds the lock now, [`NO_THREADS`] if the
+    /// program has no threads library, or another number if the thread cannot be registered.
     pub fn obx_acquire(is_known: bool) -> c_int;
     /// Releases the lock, after [`obx_acquire`].
     pub fn obx_release();
@@ -229,8 +229,8 @@ extern "C" {
 
 // `c/closure.c`.
 extern "C" {
-    /// A closure of `count` arguments that calls the Rust function in the box in the cell `body`
-    /// through `call`; 0 if this program cannot have closures.
+    /// A closure of `count` arguments. The cell `body` holds a box with a Rust function, which the
+    /// closure calls through `call`. 0 if this program cannot have closures.
     pub fn obx_alloc_closure(
         body: *const Value,
         call: unsafe extern "C" fn(Value, *const Value, usize) -> Value,

@@ -245,7 +245,7 @@ options! {
     /// ```
     ///
     /// If a number does not fit, the conversion returns an error that names the place. Arguments of
-    /// OCaml functions take all integer types, except for optional arguments, whose types this
+    /// OCaml functions take all integer types, except optional arguments, whose types this option
     /// sets. Functions without a token (`[@@noalloc]`) keep `isize`.
     int_as("--int", place, rust_type);
 
@@ -283,7 +283,7 @@ pub struct Bindings {
 }
 
 impl Bindings {
-    /// Returns bindings without modules.
+    /// Returns bindings to no modules yet.
     pub fn new() -> Bindings {
         Bindings::default()
     }

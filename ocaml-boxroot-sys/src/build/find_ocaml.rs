@@ -94,8 +94,7 @@ impl OCaml {
     ///
     /// # Errors
     ///
-    /// If `OCAML_WHERE_PATH` named the folder, but no compiler, or one of another version, is
-    /// found.
+    /// If `OCAML_WHERE_PATH` named the folder, and no compiler of the same version is found.
     pub fn ocamlopt(&self) -> Result<Vec<String>, Error> {
         if let Some(command) = &self.ocamlopt {
             return Ok(command.clone());

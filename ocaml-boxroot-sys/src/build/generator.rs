@@ -21,7 +21,7 @@ mod ocaml_externals_missing {}
 static HAS_BINDINGS: AtomicBool = AtomicBool::new(false);
 
 /// Overwrites the bindings if a program binds nothing. Otherwise bindings from an earlier version
-/// of the build script would still compile, although the program may not have their module.
+/// of the build script would still compile, although the program may no longer have their modules.
 pub(super) fn no_bindings() -> Result<(), Error> {
     let file = out_dir()?.join(RUST_FILE);
     if HAS_BINDINGS.load(Relaxed) || fs::read_to_string(&file).is_ok_and(|text| text == NO_BINDINGS)

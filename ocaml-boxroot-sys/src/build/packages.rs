@@ -136,7 +136,7 @@ struct Meta {
 /// A line `name(predicates) = "value"`, or with `+=`.
 struct Definition {
     name: String,
-    /// The predicates, each with whether it must hold.
+    /// Each predicate, and whether it must hold.
     predicates: Vec<(String, bool)>,
     is_addition: bool,
     value: String,

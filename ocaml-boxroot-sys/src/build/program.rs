@@ -43,7 +43,7 @@ impl Program {
         self.module_named(&name, file)
     }
 
-    /// Adds a module under another name than its file's. The name is without `.ml`.
+    /// Adds a module under another name than its file's. The name has no `.ml`.
     pub fn module_named(mut self, name: &str, file: impl AsRef<Path>) -> Program {
         self.modules.push((name.to_string(), file.as_ref().to_path_buf()));
         self

@@ -105,8 +105,8 @@ macro_rules! from_rust {
                 unsafe { closure(lock, $count, Box::new(body)) }
             }
 
-            /// A Rust function of Rust values as an OCaml function; see [`Function`]. OCaml sees an
-            /// argument that cannot be converted as the exception `Failure`.
+            /// A Rust function of Rust values as an OCaml function; see [`Function`]. If an
+            /// argument cannot be converted, OCaml sees the exception `Failure`.
             ///
             /// # Errors
             ///

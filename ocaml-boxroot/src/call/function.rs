@@ -94,7 +94,7 @@
 /// promise that the functions do not call `Thread.exit`, which would jump over Rust frames. If a
 /// type contains several [`OCamlAny`](crate::OCamlAny), or a list of it, callers may mix values of
 /// different types. Declare a type parameter instead if the OCaml type has one type variable in
-/// these places, as `Array.of_list` has: an array that begins with a float can hold nothing else.
+/// these places, as `Array.of_list` has: an array that begins with a float can hold only floats.
 #[doc(alias("caml_named_value", "caml_callback", "Callback.register"))]
 #[macro_export]
 macro_rules! ocaml_functions {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub &'a str);
 
-/// The error of the argument after these. The error names the argument and the function.
+/// The error of the argument that follows `before`. It names the argument and the function.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn argument_failed<const N: usize>(
     error: ConversionError,

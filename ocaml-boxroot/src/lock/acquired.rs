@@ -66,7 +66,7 @@ fn refusal(refused: uses::Refused) -> AttachError {
     match refused {
         uses::Refused::Down => AttachError::TornDown,
         uses::Refused::Forked => AttachError::Forked,
-        // `Ended` means that these are the last collections of a domain.
+        // In a finaliser, `Ended` means that a domain is in its last collections.
         uses::Refused::AlreadyHeld | uses::Refused::Ended if in_finaliser => {
             AttachError::InFinaliser
         }

@@ -69,7 +69,7 @@ impl DomainLock {
     /// other token of this thread is used meanwhile.
     #[inline]
     unsafe fn new(_used: &Use) -> Result<DomainLock, AttachError> {
-        // SAFETY: as for this function (caller).
+        // SAFETY: as promised by the caller.
         unsafe { Ok(DomainLock::of(token::attach().ok_or_else(AttachError::last)?)) }
     }
 

@@ -182,7 +182,7 @@ pub(super) mod sealed {
         const FIRST: usize;
     }
 
-    /// The second parameter of a bigarray's type whose first one is `A`.
+    /// The second parameter of a bigarray's type whose first parameter is `A`.
     pub trait Kind<A> {
         /// OCaml's number for this kind of element.
         const KIND: c_int;
@@ -468,7 +468,8 @@ impl<D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout> Bigarray<
     ///
     /// # Panics
     ///
-    /// If there are more than 16 dimensions, or if their product is not the number of elements.
+    /// If there are more than 16 dimensions, or if the product of their sizes is not the number of
+    /// elements.
     ///
     /// # Examples
     ///

@@ -25,8 +25,8 @@ impl<'a> Kept<'a> {
     ) -> Result<Kept<'a>, ConversionError> {
         if let Some(root) = value.as_root() {
             let root: *const RootRef<T> = root;
-            // SAFETY: the reference comes from one to `value`, so it is valid for `'a`. (The
-            // compiler shortens its lifetime to that of `T`.) Every value is an `OCamlAny`.
+            // SAFETY: the reference was made from a reference to `value`, so it is valid for `'a`.
+            // (The compiler shortens its lifetime to that of `T`.) Every value is an `OCamlAny`.
             return Ok(Kept::Root(unsafe { &*root.cast::<RootRef<OCamlAny>>() }));
         }
         match value.to_value(lock) {

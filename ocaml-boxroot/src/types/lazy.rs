@@ -53,7 +53,7 @@ impl<'l, T> Value<'l, OCamlLazy<T>> {
                 // SAFETY: the field of a lazy value with this tag is the result (by its type).
                 Some(unsafe { self.field(0) })
             }
-            // SAFETY: if a lazy value has none of these tags, its result has taken its place (by
+            // SAFETY: if the value has none of these tags, it is the result of the lazy value (by
             // its type).
             _ => Some(unsafe { Value::from_raw(self.raw()) }),
         }

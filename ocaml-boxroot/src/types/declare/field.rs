@@ -106,7 +106,7 @@ impl<T: Form> RootRef<T> {
     }
 }
 
-/// The field of a record with the number `INDEX`. Errors use this name for it.
+/// The field number `INDEX` of a record. Errors use this name for it.
 pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool>(
     name: &'static str,
 ) -> Field<M, T, FLAT> {

@@ -196,8 +196,8 @@ const fn are_different(a: Constructor, b: Constructor) -> bool {
     }
 }
 
-/// Whether `n` fits into an OCaml integer, which has one bit less. Otherwise, two numbers could be
-/// the same in OCaml.
+/// Whether `n` fits into an OCaml integer, which has one bit less than `n`. Otherwise, two numbers
+/// could be the same in OCaml.
 const fn is_int(n: isize) -> bool {
     (n << 1) >> 1 == n
 }

@@ -89,7 +89,7 @@ impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
     }
 }
 
-/// Adds the name of the part that failed, the one after these, to the error.
+/// Adds the name of the next part to the error: that part failed.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn part_failed<const N: usize>(
     error: ConversionError,
@@ -378,8 +378,8 @@ unsafe fn read_other<'l, T, R: FromOCaml<T>>(
     part.map_err(|error| error.within(name))
 }
 
-/// Copies the only part of an unboxed value, which is the number `x` in an array or a record in the
-/// flat form.
+/// Copies the only part of an unboxed value that an array or a record in the flat form stores as
+/// the number `x`.
 pub fn read_float<M: Part<C, 0, T>, const C: isize, T, R: FromOCaml<T>>(
     x: f64,
 ) -> Result<R, ConversionError> {
