@@ -11,9 +11,9 @@ use std::{env, fs, io, process::Command};
 /// A program that Rust starts needs no modules: `Program::new().library("threads")` is a runtime
 /// that all threads can use. All modules, and the modules of all packages, are linked and
 /// initialised, even if no other module uses them. Without packages, a program only contains the
-/// modules of the standard library that it uses. For plugins that use other modules of it,
-/// `flag("-linkall")` links all of them. On OCaml 5, `Domain` is always linked, for the pools of
-/// domains of `ocaml-boxroot`.
+/// modules of the standard library that it uses. For plugins that use other modules of the standard
+/// library, `flag("-linkall")` links all modules. On OCaml 5, `Domain` is always linked, for the
+/// pools of domains of `ocaml-boxroot`.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// The modules' names, and their source files.
