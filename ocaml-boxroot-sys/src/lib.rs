@@ -216,7 +216,7 @@ pub unsafe extern "C" fn boxroot_print_stats() {
 #[inline]
 pub fn boxroot_stats() -> Stats {
     let mut stats = core::mem::MaybeUninit::uninit();
-    // SAFETY: the function only needs memory for the struct, and fills all of it.
+    // SAFETY: the function needs only memory for the struct, and fills all of it.
     unsafe {
         bindings::boxroot_stats(stats.as_mut_ptr(), size_of::<Stats>());
         stats.assume_init()

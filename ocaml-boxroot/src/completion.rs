@@ -1,7 +1,7 @@
 //! Promises between Rust and OCaml: [`CompletionQueue`].
 //!
 //! A queue holds work for the thread that runs OCaml's scheduler, and a file descriptor wakes the
-//! scheduler. This crate only sees functions that resolve OCaml's promises, so it depends on no
+//! scheduler. This crate sees only functions that resolve OCaml's promises, so it depends on no
 //! scheduler.
 
 use crate::call::enter::panic_message;
@@ -570,7 +570,7 @@ impl Queue {
     }
 }
 
-/// All queues, for a shutdown. The mutex is only locked under the lock of a domain, so that it is
+/// All queues, for a shutdown. The mutex is locked only under the lock of a domain, so that it is
 /// free in the child of a fork that may use OCaml.
 static QUEUES: Mutex<Vec<Weak<Queue>>> = Mutex::new(Vec::new());
 

@@ -62,7 +62,7 @@ use std::time::Instant;
 /// that, but [`join`](Domains::join) does. [`Runtime::shutdown`](crate::Runtime::shutdown) returns
 /// [`Busy`](crate::runtime::Users::Jobs) while there are jobs, and ends idle workers. OCaml's
 /// `exit` and the end of the process wait neither for jobs nor for workers. In the child of a fork,
-/// all functions return [`Forked`](AttachError::Forked), because the workers only exist in the
+/// all functions return [`Forked`](AttachError::Forked), because the workers exist only in the
 /// parent.
 ///
 /// # Threads
@@ -918,7 +918,7 @@ impl Pool {
     }
 }
 
-/// All pools. The mutex is only locked under the lock of a domain, so that it is free in the child
+/// All pools. The mutex is locked only under the lock of a domain, so that it is free in the child
 /// of a fork that may use OCaml.
 static POOLS: Mutex<Pools> = Mutex::new(Pools { all: Vec::new(), are_closed: false });
 

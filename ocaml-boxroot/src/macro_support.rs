@@ -1,5 +1,5 @@
 //! Support for the macros. A program's own names cannot shadow these. The safe functions here are
-//! safe for all arguments, because they only rely on `Declared`, `Part` and `Public`.
+//! safe for all arguments, because they rely only on `Declared`, `Part` and `Public`.
 
 pub use crate::cached::Cached;
 pub use crate::call::bound::bound_support::*;

@@ -23,7 +23,7 @@ use crate::ffi;
 ///
 /// # Limits
 ///
-/// * *Handlers that need a lot of stack.* After this call they only have the signal stack. A thread
+/// * *Handlers that need a lot of stack.* After this call they have only the signal stack. A thread
 ///   that attaches gets one of 64 KiB, with a guard page. Other Rust threads have 8 KiB, with a
 ///   guard page. On these threads a handler that needs more ends the process with `SIGSEGV`. Up to
 ///   OCaml 5.4, threads that OCaml code makes (`Thread.create`, `Domain.spawn`) have 8 KiB without

@@ -124,7 +124,7 @@ impl Program {
         annotations.retain(|file| file.exists());
         self.bound.write(ocaml, &folders, &annotations, &folder.join(GLUE), false)?;
         // This command leaves out the user's flags, because some change the meaning of names
-        // (`-open`). It only has `-rectypes`, which interfaces need.
+        // (`-open`). It has only `-rectypes`, which interfaces need.
         let mut command = self.ocamlopt(&ocamlopt, folder);
         command.args(self.flags.iter().filter(|flag| *flag == "-rectypes"));
         command.args(self.folders_of_flags().flat_map(|folder| ["-I", folder]));
@@ -175,7 +175,7 @@ macro_rules! options {
             ///
             /// By default, generated types derive `Clone`, `Debug` and `PartialEq`. Types without
             /// floats also derive `Eq` and `Hash`, and enums without arguments derive `Copy`. Types
-            /// that contain a root only derive `Debug`. Types that contain a type from
+            /// that contain a root derive only `Debug`. Types that contain a type from
             /// [`with`](Self::with) derive `Eq` and `Hash` only on request, because the generator
             /// does not know that type.
             pub fn derive<I: AsRef<str>>(
@@ -209,7 +209,7 @@ options! {
     /// capital letter, the item is a type or an exception. Modules keep their names.
     rename("--rename", item, rust_name);
 
-    /// Generates no Rust type for an OCaml type of a bound module: Rust can only hold roots of its
+    /// Generates no Rust type for an OCaml type of a bound module: Rust can hold only roots of its
     /// values.
     opaque("--opaque", ocaml_type);
 

@@ -33,7 +33,7 @@ impl OCaml {
     ///
     /// If there is no OCaml, if it is older than 4.13, or if it has no C headers. Also if a
     /// variable is set but does not lead to OCaml, and if `ocaml-boxroot-sys` was compiled for
-    /// another version. (The build script only knows that version if its package directly depends
+    /// another version. (The build script knows that version only if its package directly depends
     /// on `ocaml-boxroot` or `ocaml-boxroot-sys`.)
     pub fn find() -> Result<OCaml, Error> {
         for variable in ["OCAML_WHERE_PATH", "OCAMLOPT", "OPAM_SWITCH_PREFIX"] {

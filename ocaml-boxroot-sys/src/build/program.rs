@@ -10,7 +10,7 @@ use std::{env, fs, io, process::Command};
 ///
 /// A program that Rust starts needs no modules: `Program::new().library("threads")` is a runtime
 /// that all threads can use. All modules, and the modules of all packages, are linked and
-/// initialised, even if no other module uses them. Without packages, a program only contains the
+/// initialised, even if no other module uses them. Without packages, a program contains only those
 /// modules of the standard library that it uses. For plugins that use other modules of the standard
 /// library, `flag("-linkall")` links all modules. On OCaml 5, `Domain` is always linked, for the
 /// pools of domains of `ocaml-boxroot`.
@@ -50,7 +50,7 @@ impl Program {
     }
 
     /// Adds a library of the OCaml distribution: `unix`, `threads` (with `unix`), `str`, …
-    /// Libraries are linked in the order of these calls. Rust threads can only use OCaml if
+    /// Libraries are linked in the order of these calls. Rust threads can use OCaml only if
     /// `threads` is linked.
     pub fn library(mut self, name: &str) -> Program {
         if name == "threads" {

@@ -19,7 +19,7 @@ pub(crate) use watchdog::{State, Watched};
 
 /// Proof that this thread holds the lock of its OCaml domain.
 ///
-/// A value of this type is called a *token*. Programs only see references to tokens:
+/// A value of this type is called a *token*. Programs see only references to tokens:
 ///
 /// * `&DomainLock`: the garbage collector does not run. This is enough to create, read, change and
 ///   delete roots.

@@ -321,7 +321,7 @@ fn shut_down_within(limit: Duration) -> Result<(), ShutdownError> {
     // SAFETY: a process has one `Runtime` that can be shut down, so nobody else pauses uses.
     let _pause = unsafe { sys::uses::pause() };
     loop {
-        // While others have uses, they may hold the lock for a long time.
+        // While other threads have uses, they may hold the lock for a long time.
         let error = match sys::uses::of_others() {
             0 => match shut_down() {
                 Err(error @ ShutdownError::Busy(_)) => error,

@@ -24,7 +24,7 @@ marker! {
     /// block's finaliser drops the `T`.
     ///
     /// * The finaliser runs during a collection, on any thread. Therefore `T` must be [`Send`], and
-    ///   its `drop` can only use OCaml to drop roots: [`attach`](DomainLock::attach) returns
+    ///   its `drop` can use OCaml only to drop roots: [`attach`](DomainLock::attach) returns
     ///   [`InFinaliser`](crate::AttachError::InFinaliser). The finaliser catches a panic in `drop`.
     ///   Some threads may hold a mutex while they wait for OCaml's lock or run the collector.
     ///   `drop` must not wait for such a mutex, because this thread may be the one that holds it.

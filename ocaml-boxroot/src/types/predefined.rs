@@ -7,7 +7,7 @@ use crate::{CallError, ConversionError, DomainLock, Exception};
 use std::error::Error;
 use std::fmt;
 
-/// The OCaml exception that a Rust struct stands for: the last error of its chain of sources.
+/// The OCaml exception that a Rust struct stands for. It ends the struct's chain of sources.
 pub struct Named {
     name: &'static str,
     make: Make,
