@@ -168,7 +168,7 @@ pub unsafe fn boxroot_create(init: Value) -> Option<BoxRoot> {
 /// # Safety
 ///
 /// `root` is live and the calling thread holds the lock. The result is an unrooted value: it is
-/// valid until the garbage collector may run. A hook that runs inside a collection only reads roots
+/// valid until the garbage collector may run. A hook that runs inside a collection reads only roots
 /// that the calling domain created.
 ///
 /// # Panics

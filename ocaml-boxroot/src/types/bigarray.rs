@@ -105,7 +105,7 @@ marker! {
     FortranLayout;
 }
 
-/// Declares the types for the first parameter of [`Bigarray`], which stand for OCaml's modules.
+/// Declares the types that stand for OCaml's modules in the first parameter of [`Bigarray`].
 macro_rules! dimensions {
     ($($name:ident $count:expr, $numbers:ty, $ndarray:ident;)+) => {$(
         #[doc = concat!("For [`Bigarray`]: a `Bigarray.", stringify!($name), ".t`.")]

@@ -243,7 +243,7 @@ impl<T: 'static> Form for OCamlBox<T> {
     }
 }
 
-/// The Rust value of any OCaml value, if this is a block of this crate with a `T`.
+/// The Rust value in an OCaml value of any type, if that is a block of this crate with a `T`.
 fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
     // SAFETY: the function takes any live value.
     let is_ours = unsafe { ffi::obx_is_box(value.raw()) } != 0;

@@ -96,8 +96,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         let _level = Level::new()?;
         let (mut elements, mut rest) = (Vec::new(), value);
         loop {
-            // The vector grows with the list, because glibc allocates elements faster while the
-            // vector's final memory is not allocated yet. At each growth, the current cell is
+            // The vector grows with the list, instead of having its final size from the start,
+            // because glibc then allocates the elements faster. At each growth, the current cell is
             // remembered, and compared with as many later cells as there are elements so far.
             // Therefore a cycle is detected after at most three times as many steps as the list has
             // cells (R. P. Brent, "An improved Monte Carlo factorization algorithm", 1980). No
