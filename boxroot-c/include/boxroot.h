@@ -114,7 +114,8 @@ void boxroot_delete_many(boxroot_domain domain, boxroot const *roots, size_t n);
 /* Prepares the library. Returns true if it is set up, by this call or an earlier one. OCaml 5:
    never needed. OCaml 4: required before the first create, with the lock held, and best before
    other threads start. If the program links the Thread module, call it after that module's
-   initialisation; Boxroot.setup of the OCaml package also works before. Failure: false, with errno
+   initialisation; Boxroot.setup of the OCaml package also works before it. Failure: false, with
+   errno
      EPERM   the lock is not held (on OCaml 4 this cannot be detected), or the library is torn down
              or invalid (see below);
      ENOMEM  out of memory. */

@@ -164,9 +164,9 @@ inline void boxroot_delete_in(boxroot_domain self, boxroot r) {
   if (!BXR_LIKELY(bxr_delete_beside(self, r))) bxr_delete_slow(r);
 }
 
-/* In an open pool of the domain that is young, any value may be stored. In an old pool, only an old
-   value or an immediate may be stored. Other cases take the slow path. The pool of `uncounted` is
-   open and young. */
+/* In an open, young pool of the domain, any value may be stored; in an open, old one, only an old
+   value or an immediate. Other cases take the slow path. The pool of `uncounted` is open and young.
+   */
 inline bool boxroot_modify_in(boxroot_domain self, boxroot *r, value v) {
   boxroot root = *r;
   uintptr_t start = bxr_start_of(root);
