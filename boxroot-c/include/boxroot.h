@@ -139,11 +139,11 @@ enum boxroot_state {
                             initialised after boxroot_setup */
 };
 
-/* Whether this thread holds the lock. False if that is not certain: on OCaml 5, on a backup thread
-   of the runtime, and on a thread that blocks SIGSEGV and has made no root; on OCaml 4, before
-   boxroot_setup and on threads on which boxroot_trim does nothing. False after boxroot_teardown.
-   Any thread may call it, except after caml_shutdown without boxroot_teardown, and in thread-local
-   destructors of a thread that never made a root. */
+/* Whether this thread holds the lock. False if the library is not certain. On OCaml 5, that is the
+   case on a backup thread of the runtime, and on a thread that blocks SIGSEGV and has made no root;
+   on OCaml 4, before boxroot_setup, and on threads on which boxroot_trim does nothing. False after
+   boxroot_teardown. Any thread may call it, except after caml_shutdown without boxroot_teardown,
+   and in thread-local destructors of a thread that never made a root. */
 bool boxroot_lock_is_held(void);
 
 /* The state of the library, one of the constants above. Any thread. */
