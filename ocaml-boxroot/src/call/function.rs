@@ -271,10 +271,10 @@ macro_rules! ocaml_arguments {
 }
 
 /// For the macros: marks a promise about the OCaml code. Users write `unsafe`, which is an error
-/// under `forbid(unsafe_code)`. `generated` is allowed there, but compiles only in the file that
-/// the build script wrote, whichever macros pass it on. So it is as reliable as the build helper.
-/// To fake it, somebody would have to write that file in the build script, give rustc a file whose
-/// path ends the same, or replace `ocaml_boxroot` by macros that pass on other text.
+/// under `forbid(unsafe_code)`. `generated` is allowed even then, but compiles only in the file
+/// that the build script wrote, whichever macros pass it on. So it is as reliable as the build
+/// helper. To fake it, somebody would have to write that file in the build script, give rustc a
+/// file whose path ends the same, or replace `ocaml_boxroot` by macros that pass on other text.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_promise {

@@ -171,7 +171,7 @@ pub trait DomainLockExt {
 impl DomainLockExt for DomainLock {
     #[inline]
     unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
-        // SAFETY: as for this function (caller).
+        // SAFETY: as promised by the caller.
         match unsafe { run(|lock| Ok(f(lock))) } {
             Ok(result) | Err(result) => result,
         }
