@@ -63,13 +63,17 @@ pub trait DomainLockExt {
     /// # Safety
     ///
     /// This thread holds the lock of its domain, and a collection may run here. Therefore do not
-    /// call this inside a collection, that is, in a finaliser of a custom block, a root scan, or
-    /// another hook of the collector; in the other operations of a custom block (comparison, hash,
-    /// marshalling); below an `external` with `[@@noalloc]`, where OCaml code keeps the heap's
-    /// state in registers; or in a C signal handler. No other token of this thread is used before
-    /// `f` returns. No [`Value`](crate::Value) or raw value obtained before this call is used after
-    /// it, because the collector may have moved it. Code that does not know its callers, such as a
-    /// `drop` or a trait method, cannot promise this.
+    /// call this
+    /// * inside a collection: in a finaliser of a custom block, a root scan, or another hook of the
+    ///   collector;
+    /// * in the other operations of a custom block (comparison, hash, marshalling);
+    /// * below an `external` with `[@@noalloc]`, where OCaml code keeps the heap's state in
+    ///   registers;
+    /// * in a C signal handler.
+    ///
+    /// No other token of this thread is used before `f` returns. No [`Value`](crate::Value) or raw
+    /// value obtained before this call is used after it, because the collector may have moved it.
+    /// Code that does not know its callers, such as a `drop` or a trait method, cannot promise this.
     #[cfg_attr(feature = "debug-checks", track_caller)]
     unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError>;
 
