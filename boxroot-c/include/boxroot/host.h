@@ -38,7 +38,7 @@ void bxr_lock_confirm(void);
 
 /* Uses of the runtime, which the domain lock of the Rust crates begins and ends. A use begins
    before a thread waits for the lock, and ends after the thread has released it. Uses of one thread
-   may be nested. bxr_uses_forbid fails while there are other uses than the caller's, so that no
+   may be nested. bxr_uses_forbid fails while there are uses other than the caller's, so that no
    thread shuts the runtime down while others use it.
 
    bxr_use_begin is for a thread that holds the lock. If the use has begun, it returns the number of

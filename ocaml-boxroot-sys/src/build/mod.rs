@@ -29,8 +29,8 @@
 //!   begin with `if_caml_is_undefined_enable_link_runtime_or_use_build_Program_with_OCaml_...`: the
 //!   program has no OCaml runtime. Link one with [`Program::link`], or, without OCaml code, enable
 //!   the feature `link-runtime` of `ocaml-boxroot`. If there is a runtime, for example because
-//!   OCaml has `main`, its version differs from the one in the name: the Rust library was compiled
-//!   for another OCaml than the program.
+//!   OCaml has `main`, its version differs from the one in the name: the Rust library was not
+//!   compiled for the program's OCaml.
 //! * *`duplicate symbol: caml_...`*, or *`multiple definition`*: the program has two runtimes. The
 //!   object names in the error show the origins of the runtimes. Often one is from the feature
 //!   `link-runtime` of `ocaml-boxroot` (`link-ocaml-runtime-and-dummy-program` of this crate),

@@ -2,7 +2,7 @@
 //! read.
 //!
 //! This does not use `ocamlfind query`, because packages that dune builds do not install ocamlfind,
-//! neither in opam nor in Debian. Also, the ocamlfind on PATH may belong to another OCaml than
+//! neither in opam nor in Debian. Also, the ocamlfind on PATH may not belong to the OCaml that
 //! OCAMLOPT names.
 
 use super::program::about;

@@ -43,7 +43,7 @@ impl Program {
         self.module_named(&name, file)
     }
 
-    /// Adds a module under another name than its file's. The name has no `.ml`.
+    /// Adds a module under a name that is not its file's. The name has no `.ml`.
     pub fn module_named(mut self, name: &str, file: impl AsRef<Path>) -> Program {
         self.modules.push((name.to_string(), file.as_ref().to_path_buf()));
         self
@@ -92,7 +92,7 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// If OCaml is not found, if its compiler generates code for another machine than the target,
+    /// If OCaml is not found, if its compiler generates code for a machine other than the target,
     /// or if compiling fails. The text says what to do, or has the compiler's output.
     pub fn link(&self) -> Result<(), Error> {
         check_told()?;

@@ -73,7 +73,8 @@ pub trait DomainLockExt {
     ///
     /// No other token of this thread is used before `f` returns. No [`Value`](crate::Value) or raw
     /// value obtained before this call is used after it, because the collector may have moved it.
-    /// Code that does not know its callers, such as a `drop` or a trait method, cannot promise this.
+    /// Code that does not know its callers, such as a `drop` or a trait method, cannot promise
+    /// this.
     #[cfg_attr(feature = "debug-checks", track_caller)]
     unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError>;
 
