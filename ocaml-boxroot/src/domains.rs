@@ -85,7 +85,7 @@ use std::time::Instant;
 /// let squares: Vec<i64> = domains.map(1..=4, |lock, n| square.call_converting(lock, n))?;
 /// assert_eq!((nine, squares), (9, vec![1, 4, 9, 16]));
 ///
-/// let task = domains.spawn(move |lock| square.call_converting::<i64>(lock, 5)); // returns at once
+/// let task = domains.spawn(move |lock| square.call_converting::<i64>(lock, 5)); // does not wait
 /// assert_eq!(task.join()?, 25);
 /// # Ok::<(), ocaml_boxroot::Error>(())
 /// ```
@@ -113,8 +113,8 @@ impl Domains {
     ///
     /// # Errors
     ///
-    /// Those in the table of [`DomainsError`]. After an error, all workers have ended, or end at
-    /// once.
+    /// Those in the table of [`DomainsError`]. After an error, no worker runs jobs: all have
+    /// ended, or are ending.
     pub fn new(lock: &mut DomainLock, workers: usize) -> Result<Domains, DomainsError> {
         if workers == 0 {
             return Err(DomainsError::NoWorkers);
@@ -207,7 +207,7 @@ impl Domains {
     }
 
     /// Runs a job and waits for it. The job may borrow, because it has ended when this returns. On
-    /// a worker of this pool, the job runs at once, on this worker.
+    /// a worker of this pool, the job runs immediately, on this worker.
     ///
     /// # Errors
     ///
@@ -251,7 +251,7 @@ impl Domains {
         flattened(task.cell.wait())
     }
 
-    /// Queues a job for a worker, and returns at once. This works with or without the lock.
+    /// Queues a job for a worker, and returns immediately. This works with or without the lock.
     ///
     /// # Errors
     ///

@@ -214,9 +214,9 @@ macro_rules! ocaml_function {
     };
 }
 
-/// For [`ocaml_function!`]: rejects wrong type parameters. If the function has the macro's own type
-/// parameter, also rejects user types with its name: an item inside the function cannot use the
-/// parameter.
+/// For [`ocaml_function!`]: rejects wrong type parameters. If the macro adds its own type parameter
+/// to the function, this also rejects user types with that name: an item inside the function cannot
+/// use the parameter.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_types {

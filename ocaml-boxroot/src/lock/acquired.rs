@@ -20,7 +20,7 @@ impl Use {
     /// Begins a use on a thread that holds the lock.
     pub(super) fn new() -> Result<Use, AttachError> {
         // SAFETY: OCaml knows this thread, because the thread holds the lock. If it does not hold
-        // the lock, which can happen in `read_if_held`, the use ends at once.
+        // the lock, which can happen in `read_if_held`, the use ends immediately.
         Use::begun(unsafe { uses::begin() })
     }
 

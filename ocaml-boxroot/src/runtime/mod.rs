@@ -170,7 +170,7 @@ impl Runtime {
     /// # Errors
     ///
     /// As [`shutdown`](Runtime::shutdown). Errors that waiting cannot change, such as
-    /// [`AlreadyHeld`](crate::AttachError::AlreadyHeld), are returned at once.
+    /// [`AlreadyHeld`](crate::AttachError::AlreadyHeld), are returned without waiting.
     ///
     /// # Examples
     ///

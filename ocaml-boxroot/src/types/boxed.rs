@@ -226,7 +226,8 @@ impl<T: 'static> Holder<T> {
     ) -> Made<'_, OCamlBox<T>> {
         let (held, size) = (self.give(), size_of::<Held<T>>().saturating_add(bytes));
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
-        // may run. The block owns the `Held` from now on. The type is that of the value, or NULL.
+        // may run. The block owns the `Held` from now on. `registered` is NULL or the type of the
+        // value.
         let raw = unsafe { ffi::obx_alloc_box(held, size, registered) };
         if raw == 0 {
             // SAFETY: there is no block, so nothing else owns the `Held`.

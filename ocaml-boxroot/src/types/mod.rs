@@ -318,9 +318,9 @@ pub trait ToOCaml<T: ?Sized> {
         }
     }
 
-    /// Like `to_ocaml`, but without a root, for a caller that uses the copy at once. Also returns
-    /// the token as a shared reference. The collector may run before the copy is made. Implement
-    /// this method; convert the parts of the value with *their* `to_value` or `to_ocaml`.
+    /// Like `to_ocaml`, but without a root, for a caller that uses the copy immediately. Also
+    /// returns the token as a shared reference. The collector may run before the copy is made.
+    /// Implement this method; convert the parts of the value with *their* `to_value` or `to_ocaml`.
     ///
     /// # Errors
     ///

@@ -12,7 +12,7 @@ marker! {
     /// The type of OCaml's `T Seq.t`. Covariant.
     ///
     /// Rust's vectors, maps and sets convert to sequences. OCaml's `of_seq` functions turn these
-    /// into maps, hash tables, queues and so on. The conversion copies all elements at once.
+    /// into maps, hash tables, queues and so on. The conversion copies all elements.
     ///
     /// OCaml computes an element each time it is requested, and may raise an exception. Therefore
     /// iterating borrows the token as `&mut`, and yields a `Result` for each element.

@@ -68,8 +68,8 @@ macro_rules! ocaml_items {
         }
 
         // SAFETY: OCaml treats each declaration with each choice of parameters as a different type.
-        // If the type is unboxed, its values are those of its part (`CHECKED`), which the bound
-        // requires to be of one type.
+        // If the type is unboxed, its values are those of its part (`CHECKED`), and the bound says
+        // that the part is `OneType`.
         unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
         where
             for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::markers::OneType,
