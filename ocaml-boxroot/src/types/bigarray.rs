@@ -693,7 +693,7 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     pub unsafe fn as_slice(self) -> &'l [<B::Element as sealed::Element>::Rust] {
         let cells = self.cells();
         // SAFETY: a cell has the size and alignment of its element (`sealed::Element`), and nothing
-        // changes it (caller's promise).
+        // changes it (caller).
         unsafe { std::slice::from_raw_parts(cells.as_ptr().cast(), cells.len()) }
     }
 

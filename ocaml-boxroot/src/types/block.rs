@@ -22,7 +22,7 @@ pub(crate) unsafe fn made<T: ?Sized>(raw: sys::Value, lock: &DomainLock) -> Made
     if raw == 0 {
         return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
     }
-    // SAFETY: `raw` is valid and a `T` (caller's promise), and the collector does not run while the
+    // SAFETY: `raw` is valid and a `T` (caller), and the collector does not run while the
     // token is borrowed.
     Ok((unsafe { Value::from_raw(raw) }, lock))
 }
@@ -40,7 +40,7 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
 ) -> Made<'l, T> {
     if N > MAX_SMALL {
         let places = fields.each_ref().map(Kept::place);
-        // SAFETY: a block with this tag and these fields is a `T` (caller's promise).
+        // SAFETY: a block with this tag and these fields is a `T` (caller).
         return unsafe { lock.alloc_block(tag, &places) };
     }
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may

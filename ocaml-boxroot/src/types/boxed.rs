@@ -258,7 +258,7 @@ fn find<T: 'static>(value: Value<'_, OCamlAny>) -> Option<&T> {
 ///
 /// The block is from `alloc_box`, perhaps of another copy of this crate.
 unsafe fn downcast<T: 'static>(block: Value<'_, OCamlAny>) -> Option<&T> {
-    // SAFETY: the block points to a `Held` (caller's promise). The layout of its first fields does
+    // SAFETY: the block points to a `Held` (caller). The layout of its first fields does
     // not depend on the type of its value (`repr(C)`), which `id` identifies. Only the block's
     // finaliser drops it, and the collector does not run during the lifetime of `block`.
     unsafe {
@@ -308,7 +308,7 @@ unsafe extern "C" fn drop_held<T>(held: *mut Held<()>) {
         // promise).
         drop(unsafe { Box::from_raw(held.cast::<Held<T>>()) })
     }
-    // SAFETY: `held` is not used again (caller's promise), and the block's finaliser is running.
+    // SAFETY: `held` is not used again (caller), and the block's finaliser is running.
     let _ = unsafe { guarded(&mut || drop_it::<T>(held)) };
 }
 
@@ -321,7 +321,7 @@ unsafe fn guarded(f: &mut dyn FnMut()) -> Result<(), &'static str> {
     // On OCaml 5, the library identifies this thread before `f` can change the thread's signal
     // mask.
     let _ = sys::lock_state();
-    // SAFETY: the lock is held, perhaps during a collection (caller's promise).
+    // SAFETY: the lock is held, perhaps during a collection (caller).
     catch_unwind(AssertUnwindSafe(|| unsafe { below_handlers(f) })).map_err(|payload| {
         // The payload is not dropped, because its own `drop` might also panic.
         std::mem::forget(payload);
@@ -489,13 +489,13 @@ unsafe extern "C" fn compare_held<T: Custom>(
     b: *const Held<()>,
     text: *mut c_char,
 ) -> c_int {
-    // SAFETY: the boxes are live (caller's promise).
+    // SAFETY: the boxes are live (caller).
     let [first, second] = [a, b].map(|held| unsafe { ((*held).id, (*held).copy) });
     if first != second {
         return first.cmp(&second) as c_int;
     }
     let mut order = Ordering::Equal;
-    // SAFETY: OCaml has called this (caller's promise). Both boxes hold a `T`: the first has these
+    // SAFETY: OCaml has called this (caller). Both boxes hold a `T`: the first has these
     // operations, and the second has the same id. One copy of this crate made both.
     let result = unsafe {
         guarded(&mut || {
@@ -507,7 +507,7 @@ unsafe extern "C" fn compare_held<T: Custom>(
     };
     match result {
         Ok(()) => order as c_int,
-        // SAFETY: there is room (caller's promise).
+        // SAFETY: there is room (caller).
         Err(error) => unsafe {
             write_text(error, text);
             FAILED
@@ -522,7 +522,7 @@ unsafe extern "C" fn compare_held<T: Custom>(
 /// OCaml is hashing the box, which holds a `T`.
 unsafe extern "C" fn hash_held<T: Custom>(held: *const Held<()>) -> u32 {
     let mut n = 0;
-    // SAFETY: OCaml has called this, and the box holds a `T` (caller's promise).
+    // SAFETY: OCaml has called this, and the box holds a `T` (caller).
     let _ = unsafe {
         guarded(&mut || {
             if let Some(hash) = T::OPERATIONS.hash {
@@ -544,7 +544,7 @@ unsafe extern "C" fn write_held<T: Custom>(
     text: *mut c_char,
 ) -> *mut u8 {
     let mut bytes = Err(String::new());
-    // SAFETY: OCaml has called this, and the box holds a `T` (caller's promise).
+    // SAFETY: OCaml has called this, and the box holds a `T` (caller).
     let result = unsafe {
         guarded(&mut || {
             if let Some(marshal) = &T::OPERATIONS.marshal {
@@ -558,7 +558,7 @@ unsafe extern "C" fn write_held<T: Custom>(
             *length = bytes.len();
             Box::into_raw(bytes.into_boxed_slice()).cast()
         }
-        // SAFETY: there is room (caller's promise).
+        // SAFETY: there is room (caller).
         Err(error) => unsafe {
             write_text(&error, text);
             ptr::null_mut()
@@ -570,7 +570,7 @@ unsafe extern "C" fn write_held<T: Custom>(
 ///
 /// `bytes` comes from [`write_held`], and is not used again.
 unsafe extern "C" fn free_bytes(bytes: *mut u8, length: usize) {
-    // SAFETY: the bytes come from a `Box` of this length (caller's promise).
+    // SAFETY: the bytes come from a `Box` of this length (caller).
     drop(unsafe { Box::from_raw(ptr::slice_from_raw_parts_mut(bytes, length)) })
 }
 
@@ -581,7 +581,7 @@ unsafe extern "C" fn free_bytes(bytes: *mut u8, length: usize) {
 /// `place` has room for [`ffi::ERROR_SIZE`] bytes.
 unsafe fn write_text(text: &str, place: *mut c_char) {
     let length = text.len().min(ffi::ERROR_SIZE - 1);
-    // SAFETY: there is room (caller's promise).
+    // SAFETY: there is room (caller).
     unsafe {
         place.cast::<u8>().copy_from_nonoverlapping(text.as_ptr(), length);
         *place.add(length) = 0;
@@ -663,10 +663,10 @@ unsafe extern "C" fn read_held<T: Custom>(
     length: usize,
     text: *mut c_char,
 ) -> *mut c_void {
-    // SAFETY: there are `length` bytes (caller's promise).
+    // SAFETY: there are `length` bytes (caller).
     let bytes = unsafe { std::slice::from_raw_parts(bytes, length) };
     let mut held = Err(String::new());
-    // SAFETY: OCaml has called this (caller's promise).
+    // SAFETY: OCaml has called this (caller).
     let result = unsafe {
         guarded(&mut || {
             if let Some(marshal) = &T::OPERATIONS.marshal {
@@ -680,7 +680,7 @@ unsafe extern "C" fn read_held<T: Custom>(
         })
     };
     result.map_err(str::to_string).and(held).unwrap_or_else(|error| {
-        // SAFETY: there is room (caller's promise).
+        // SAFETY: there is room (caller).
         unsafe { write_text(&error, text) };
         ptr::null_mut()
     })

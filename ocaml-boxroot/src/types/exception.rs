@@ -207,7 +207,7 @@ impl Exception {
     /// `raw` is a live exception.
     #[track_caller]
     pub(crate) unsafe fn raised(lock: &DomainLock, raw: sys::Value) -> Exception {
-        // SAFETY: `raw` is a live exception (caller's promise).
+        // SAFETY: `raw` is a live exception (caller).
         let value = unsafe { Value::from_raw(raw) };
         let mut record = Record::new(Boxroot::try_new(lock, value).ok(), value);
         // SAFETY: the token proves that the lock is held.
@@ -281,7 +281,7 @@ impl Exception {
         let value = value.get(lock);
         match value.kind() {
             Kind::Block { tag: 0, size } if index < size - 1 => {
-                // SAFETY: the block has this field (just checked). It is a `T` (caller's promise).
+                // SAFETY: the block has this field (just checked). It is a `T` (caller).
                 Boxroot::try_new(lock, unsafe { value.field(index + 1) }).map(Some)
             }
             _ => Ok(None),
@@ -360,7 +360,7 @@ impl Exception {
             unsafe { constructor.cast() }.clone_in(lock)?
         } else {
             // SAFETY: an exception with arguments is a block of tag 0 with its constructor and the
-            // arguments, which have the right types (caller's promise).
+            // arguments, which have the right types (caller).
             let (value, now) = unsafe { lock.alloc_block(0, &fields) }?;
             Boxroot::try_new(now, value)?
         };
@@ -564,7 +564,7 @@ pub unsafe fn argument<T: Send + Sync, R: FromOCaml<T>>(
     index: usize,
     name: &'static str,
 ) -> Result<R, ConversionError> {
-    // SAFETY: the argument is a `T` (caller's promise), which may be used on any thread.
+    // SAFETY: the argument is a `T` (caller), which may be used on any thread.
     let argument = unsafe { exception.argument::<T>(lock, index) }?
         .ok_or_else(|| ConversionError::new(ConversionErrorKind::Mismatch))?;
     argument.to_rust(lock).map_err(|error| error.within(name))
@@ -721,9 +721,9 @@ fn runtimes_text(exception: Value<'_, OCamlException>) -> Option<String> {
 /// `text` is NULL, or a C string that nothing else uses and that `free` accepts.
 unsafe fn taken(text: *mut c_char, free: unsafe extern "C" fn(*mut c_void)) -> Option<String> {
     let text = NonNull::new(text)?;
-    // SAFETY: `text` is a C string (caller's promise).
+    // SAFETY: `text` is a C string (caller).
     let copy = unsafe { CStr::from_ptr(text.as_ptr()) }.to_string_lossy().into_owned();
-    // SAFETY: `free` accepts the text, and nothing uses it afterwards (caller's promise).
+    // SAFETY: `free` accepts the text, and nothing uses it afterwards (caller).
     unsafe { free(text.as_ptr().cast()) };
     Some(copy)
 }

@@ -177,7 +177,7 @@ impl DomainLock {
             Err(CallError::Exception(exception)) => return Err(exception),
             Err(error) => panic!("boxroot: {error}"),
         };
-        // SAFETY: `result` is live, and an `R` (caller's promise). The collector does not run
+        // SAFETY: `result` is live, and an `R` (caller). The collector does not run
         // during 'l, because the token is borrowed as shared.
         Ok((unsafe { Value::from_raw(result) }, self))
     }
@@ -233,7 +233,7 @@ impl DomainLock {
         count: usize,
     ) -> Result<sys::Value, CallError> {
         let (now, later) = arguments.split_at_mut(count);
-        // SAFETY: the arguments are live (caller's promise), and the collector does not run before
+        // SAFETY: the arguments are live (caller), and the collector does not run before
         // they are rooted.
         let root =
             |raw: &sys::Value| Boxroot::<OCamlAny>::try_new(self, unsafe { Value::from_raw(*raw) });
@@ -318,7 +318,7 @@ impl DomainLock {
             _ => &mut raw,
         };
         // SAFETY: the closure and the arguments are live, because the collector has not run since
-        // they were read. The closure accepts these arguments (caller's promise).
+        // they were read. The closure accepts these arguments (caller).
         let result = unsafe { self.call_checked(closure, raw)? };
         // SAFETY: as in `call`.
         Ok((unsafe { Value::from_raw(result) }, self))
@@ -389,7 +389,7 @@ impl<Args, R: ?Sized> RootRef<Function<Args, R>> {
     ) -> Result<X, CallError> {
         let closure = self.get(lock).raw();
         // SAFETY: the closure is live, because the collector has not run since it was read from its
-        // root. It takes the arguments (caller's promise).
+        // root. It takes the arguments (caller).
         let (result, lock) = match unsafe { lock.call_with(closure, arguments) } {
             Ok(result) => result,
             Err(error) if CHECKS => return Err(error.of(format_args!("an OCaml function"))),

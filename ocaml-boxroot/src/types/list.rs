@@ -83,7 +83,7 @@ unsafe fn prepend(
 ) -> Result<(), ConversionError> {
     let rest = list.as_any() as *const RootRef<OCamlAny>;
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. `first` is valid until then (caller's promise), and `rest` is the place of a live root.
+    // run. `first` is valid until then (caller), and `rest` is the place of a live root.
     let list_of_one_more = unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) };
     list.try_set(lock, list_of_one_more)
 }

@@ -82,7 +82,7 @@ impl<'l> Tree<'l> {
     /// `root` is a tree of this form, with `data` fields in each node.
     unsafe fn new<T>(root: Value<'l, T>, data: usize) -> Tree<'l> {
         let mut tree = Tree { pending: Vec::new(), data };
-        // SAFETY: every value is an `OCamlAny`; this one is a tree (caller's promise).
+        // SAFETY: every value is an `OCamlAny`; this one is a tree (caller).
         unsafe { tree.descend(Value::from_raw(root.raw())) }
         tree
     }

@@ -66,7 +66,7 @@ impl<T> Value<'_, T> {
     /// The value is a string or a byte sequence.
     #[inline]
     unsafe fn length(self) -> usize {
-        // SAFETY: the value is a string or a byte sequence of this size (caller's promise).
+        // SAFETY: the value is a string or a byte sequence of this size (caller).
         unsafe { self.length_in(self.size_of_block()) }
     }
 
@@ -78,7 +78,7 @@ impl<T> Value<'_, T> {
     #[inline(always)]
     unsafe fn length_in(self, size: usize) -> usize {
         let last = size * size_of::<usize>() - 1;
-        // SAFETY: the last byte of this block (caller's promise) is the number of padding bytes
+        // SAFETY: the last byte of this block (caller) is the number of padding bytes
         // before it.
         last - usize::from(unsafe { *(self.raw() as *const u8).add(last) })
     }

@@ -291,7 +291,7 @@ unsafe fn tagged(
     hash: isize,
     count: usize,
 ) -> Option<Value<'_, OCamlAny>> {
-    // SAFETY: the block has two fields (caller's promise).
+    // SAFETY: the block has two fields (caller).
     let (first, argument): (Value<'_, OCamlAny>, Value<'_, OCamlAny>) =
         unsafe { (value.field(0), value.field(1)) };
     match argument.kind() {
@@ -347,7 +347,7 @@ unsafe fn read<'l, T, R: FromOCaml<T>>(
     name: &'static str,
     lock: &'l DomainLock,
 ) -> Result<R, ConversionError> {
-    // SAFETY: the block has this field, which is a `T` (caller's promise).
+    // SAFETY: the block has this field, which is a `T` (caller).
     match unsafe { block.field::<T>(index) }.to_rust(lock) {
         Ok(part) => Ok(part),
         Err(error) => Err(error.within(name)),
@@ -368,7 +368,7 @@ unsafe fn read_other<'l, T, R: FromOCaml<T>>(
     lock: &'l DomainLock,
 ) -> Result<R, ConversionError> {
     let part = match index {
-        // SAFETY: the value is a `T` (caller's promise).
+        // SAFETY: the value is a `T` (caller).
         None => unsafe { Value::<T>::from_raw(value.raw()) }.to_rust(lock),
         Some(index) => match value.flat_float(index) {
             Some(x) => R::from_float(x),
