@@ -129,9 +129,9 @@ impl CompletionQueue {
     /// Makes OCaml start an operation, and returns the future of its result. OCaml starts the
     /// operation in [`run`](CompletionQueue::run), even if nobody polls the future.
     ///
-    /// `start` gets a function that OCaml must call with the result. It returns an OCaml function
-    /// that cancels the operation, which is called if the future is dropped before it has the
-    /// result. If the future is dropped before `start` is called, `start` is dropped.
+    /// `start` gets a function that OCaml must call with the result. `start` returns an OCaml
+    /// function that cancels the operation. That function is called if the future is dropped before
+    /// it has the result. If the future is dropped before `start` is called, `start` is dropped.
     ///
     /// # Errors
     ///

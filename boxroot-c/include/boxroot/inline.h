@@ -75,9 +75,9 @@ boxroot bxr_modify_slow(boxroot r, value v);
 void bxr_domain_refile(struct bxr_pool_head *pool);
 
 /* The code of boxroot_setup and boxroot_domain_self. The linker's names of these two contain the
-   layout (names.h), so a caller reaches functions for the layout of its inlined code, and agrees
-   with them about the domain. If the first copy of the library has another layout, these functions
-   refuse to work (src/setup.c). */
+   layout (names.h). So a caller whose inlined code has one layout is linked with functions for the
+   same layout, and both use the same domain. If the first copy of the library has another layout,
+   these functions refuse to work (src/setup.c). */
 bool bxr_setup(void);
 struct bxr_domain_head *bxr_domain_attach(void);
 

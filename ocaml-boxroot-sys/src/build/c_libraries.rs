@@ -1,10 +1,10 @@
 //! The C libraries that the OCaml libraries of a program (`.cmxa`) need.
 //!
-//! OCaml's compiler makes one object file of the program with a partial link, which must contain
-//! the stubs. These are archives beside the OCaml libraries. System libraries must not take part:
-//! the partial link does not find shared libraries, and would copy parts of `libm.a`, which the
-//! final link adds again. So the compiler gets the names of the stubs (`-noautolink`), and cargo
-//! gets the other libraries.
+//! OCaml's compiler makes one object file of the program with a partial link. The object file must
+//! contain the stubs, which are in archives beside the OCaml libraries. System libraries must not
+//! take part: the partial link does not find shared libraries, and would copy parts of `libm.a`,
+//! which the final link adds again. So the compiler gets the names of the stubs (`-noautolink`),
+//! and cargo gets the other libraries.
 
 use super::find_ocaml::{answer, sibling};
 use super::{Error, OCaml};

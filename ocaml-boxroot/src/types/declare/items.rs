@@ -288,8 +288,8 @@ macro_rules! ocaml_make {
     }};
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of one of these constructors, which has
-/// these parts. It has a separate stack frame if it has parts and there are more than eight
+/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of a constructor with these parts. The
+/// conversion has its own stack frame if the constructor has parts and the type has more than eight
 /// constructors. The closure for the frame doubles rustc's work.
 #[doc(hidden)]
 #[macro_export]
