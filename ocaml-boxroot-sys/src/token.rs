@@ -71,8 +71,8 @@ pub unsafe fn is_on_own_stack() -> bool {
     is_on_own_stack
 }
 
-/// Defines functions that are inlined with the domain's record. Without inlining, they call the
-/// functions that find the domain themselves.
+/// Defines functions that take the domain, and are inlined. In builds without inlining, they ignore
+/// the domain, and call functions that look it up.
 macro_rules! operations {
     ($($(#[$attribute:meta])* $name:ident / $call:ident ($($argument:ident: $type:ty),+) $(-> $result:ty)?;)+) => {$(
         $(#[$attribute])*

@@ -347,7 +347,7 @@ pub trait ToOCaml<T: ?Sized> {
     }
 }
 
-/// A number that OCaml represents as a `T`. Only a `T` that stands for `float` has one.
+/// A number that is a `T` in OCaml. Exists only if `T` stands for `float`.
 #[doc(hidden)]
 pub struct FloatOf<T: ?Sized>(f64, PhantomData<T>);
 
