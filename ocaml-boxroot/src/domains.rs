@@ -129,7 +129,7 @@ impl Domains {
             false => domains.start_domains(lock),
         };
         let pool = &domains.pool;
-        // Waits, because a worker that has not begun has a use, so a shutdown would be `Busy`.
+        // A worker has a use until it has begun. Without this wait, a shutdown would be `Busy`.
         let begun = started.and_then(|()| lock.release(|| pool.wait_for_begin(workers)));
         if begun.is_err() {
             pool.close();
