@@ -39,7 +39,7 @@ struct bxr_pool_head {
   intptr_t countdown;                 /* local deletes until bxr_domain_refile is due; > 0 */
 };
 
-/* Equals no pool's start. Not 0, because NULL would compare equal to that. */
+/* Differs from the start of every pool. It is not 0, because bxr_start_of(NULL) is 0. */
 #define BXR_NO_POOL ((uintptr_t)1)
 
 /* The start of a domain's record. The domain owns it, under its lock. */
