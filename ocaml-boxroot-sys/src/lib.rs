@@ -21,11 +21,11 @@
 //!
 //! The build script uses the folder that `OCAML_WHERE_PATH` names; otherwise the folder that
 //! `$OCAMLOPT -where` prints; otherwise the folder of the first of these commands that works:
-//! `ocamlopt`, `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`. It must be OCaml 4.13 or later.
-//! The script runs again when one of these variables, `OPAM_SWITCH_PREFIX`, or the headers of this
-//! OCaml change, but not when PATH changes. If `DOCS_RS` is set, OCaml may be missing. The script
-//! exports, as `links` metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and OCaml's
-//! folder and version (`DEP_OCAML_BOXROOT_OCAML_WHERE`, `DEP_OCAML_BOXROOT_OCAML_VERSION`).
+//! `ocamlopt`, `ocamlfind ocamlopt`, or `opam exec -- ocamlopt`. The version must be 4.13 or
+//! later. The script runs again when one of these variables, `OPAM_SWITCH_PREFIX`, or the headers
+//! of this OCaml change, but not when PATH changes. If `DOCS_RS` is set, OCaml may be missing. The
+//! script exports, as `links` metadata, the C include folder (`DEP_OCAML_BOXROOT_INCLUDE`) and
+//! OCaml's folder and version (`DEP_OCAML_BOXROOT_OCAML_WHERE`, `DEP_OCAML_BOXROOT_OCAML_VERSION`).
 //!
 //! # Features
 //!

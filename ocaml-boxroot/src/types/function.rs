@@ -56,8 +56,8 @@ pub struct Function<Args, R: ?Sized>(
     Infallible,
 );
 
-// SAFETY: the type has no values. A thread with a root of a closure can call it, and so use values
-// of the types that it takes and returns. The bounds on these types allow that.
+// SAFETY: the type has no values. A thread with a root of a closure can call the closure, and so
+// use values of its argument and result types. The bounds on these types allow that.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Send for Function<Args, R> {}
 // SAFETY: as for `Send`.
 unsafe impl<Args: Send + Sync, R: ?Sized + Send + Sync> Sync for Function<Args, R> {}

@@ -259,7 +259,8 @@ pub fn parts<'l, M: Declared, const C: isize>(
     }
 }
 
-/// Returns the value that holds the parts, if this value with this head has this constructor.
+/// If `value`, a block with this head or an immediate, has this constructor, returns the value that
+/// holds the parts.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn take_apart(
     value: Value<'_, OCamlAny>,
