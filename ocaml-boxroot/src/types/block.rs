@@ -45,7 +45,7 @@ pub(crate) unsafe fn block<'l, T: ?Sized, const N: usize>(
     }
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
     // run. The block is not too large for this function. Its fields are written while nothing else
-    // refers to it, and with them it is a `T` (caller's promise). The collector has not run since it
+    // refers to it, and with them it is a `T` (caller). The collector has not run since the block
     // was allocated.
     unsafe {
         let raw = ffi::caml_alloc_small(N, tag.into());

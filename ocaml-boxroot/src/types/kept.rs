@@ -101,8 +101,8 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Writes the values to memory, and stops keeping them alive. They are valid until the collector
-    /// runs.
+    /// Writes the values to memory, and stops keeping them alive. They are valid until the
+    /// collector runs.
     ///
     /// # Safety
     ///
@@ -117,7 +117,7 @@ impl<'a> Kept<'a> {
         let kept = ManuallyDrop::new(kept);
         let mut i = 0;
         while i < N {
-            // SAFETY: each is taken once. There is room (caller's promise).
+            // SAFETY: each is taken once. There is room (caller).
             unsafe { values.add(i).write(std::ptr::read(&kept[i]).take(lock)) };
             i += 1;
         }
