@@ -71,7 +71,12 @@ fn compat(version: (u32, u32)) -> String {
         (4, _) | (5, ..=2) => include_str!("bindings/compat/constants_413.ml"),
         _ => include_str!("bindings/compat/constants_503.ml"),
     };
-    [types, labels, constants].concat()
+    let packages = match version {
+        (4, _) | (5, ..=3) => include_str!("bindings/compat/packages_413.ml"),
+        (5, 4) => include_str!("bindings/compat/packages_504.ml"),
+        _ => include_str!("bindings/compat/packages_505.ml"),
+    };
+    [types, labels, constants, packages].concat()
 }
 
 /// Which modules are bound, and how.

@@ -3,6 +3,7 @@
 #![cfg(unix)]
 
 mod attributes;
+mod first_class_modules;
 mod integers;
 mod items;
 mod mistakes;

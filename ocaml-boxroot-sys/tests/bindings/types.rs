@@ -198,13 +198,10 @@ fn atomic_fields() {
 #[test]
 fn what_cannot_be_bound() {
     let text = "
-        module type MT = sig type t type u = C of t val v : t end
         type o = { o : < m : int >; k : int }
-        type pk = P of (module MT with type t = int) | Q of int
         class type ['a] ct = object method m : 'a end
         class virtual c : object method virtual m : int end
         val anonymous : < m : int > -> int
-        val unpack : (module MT) -> int
         type ext = ..
         type ext += E1 of int | E2 of { s : string }
         type 'a dropped = int
@@ -214,10 +211,8 @@ fn what_cannot_be_bound() {
         val row : ([ `C of 'a | `N ] as 'a) -> int";
     Modules::new("what_cannot_be_bound", &[("x.mli", text)]).bind("module x").has(&[
         "// type o = { o : < m : int >; k : int; } // has no conversion: an object",
-        "// type pk = P of (module MT with type t = int) | Q of int // has no conversion: a first-class module",
         "// class c // is left out: an object",
         "// val anonymous : < m : int > -> int // is left out: an object",
-        "// val unpack : (module MT) -> int // is left out: a first-class module",
         "// type ext = .. // has no conversion: an extensible type",
         "// type ext += E2 of { s : string; } // is left out: an extension of a type",
         "// type 'a dropped = int \
@@ -332,8 +327,9 @@ fn abbreviations_of_what_has_no_marker() {
          as Vec<Boxroot<Function<(OCamlInt,), OCamlInt>>>",
         "pub fn lists -> OCamlArray<OCamlList<Labelled<(super::ocaml_labels::L,), Function<(OCamlFloat,), OCamlFloat>>>> \
          as Vec<Vec<Boxroot<Function<(OCamlFloat,), OCamlFloat>>>>",
-        "pub fn pack(arg0: OCamlInt) -> OCamlTestable<OCamlInt> as Boxroot<OCamlTestable<OCamlInt>>",
-        "pub fn unpack<A>(testable: OCamlTestable<A>) -> A as Boxroot<A>",
+        "pub use self::OCamlSWithT as OCamlTestable;",
+        "pub fn pack(arg0: OCamlInt) -> OCamlSWithT<OCamlInt> as Boxroot<OCamlSWithT<OCamlInt>>",
+        "pub fn unpack<A>(s: OCamlSWithT<A>) -> A as Boxroot<A>",
         "pub fn callback(f: Function<(OCamlInt,), Labelled<(super::ocaml_labels::L,), Function<(OCamlInt,), OCamlInt>>>)",
         "pub type OCamlHidden = (OCamlHiddenVariant, super::ocaml_types::stdlib::obj::OCamlT);",
         "pub type OCamlPhantom<A> = <OCamlList<OCamlHiddenVariant> as ::ocaml_boxroot::macro_support::Ignoring<(A,)>>::Itself;",

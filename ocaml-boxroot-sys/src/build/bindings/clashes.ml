@@ -15,10 +15,10 @@ let claim taken what ~declares ~wanted call =
   List.iter (fun name -> Hashtbl.replace taken name what) (declares name);
   call name (Names.note ~wanted ~other:(Option.value other ~default:"") name)
 
-(* A name that is made for a row without a name comes last; one that `rename` gave comes first, then one that Rust spells as OCaml does, and last one that is longer in OCaml. *)
+(* A name that is made for a type without a name comes last; one that `rename` gave comes first, then one that Rust spells as OCaml does, and last one that is longer in OCaml. *)
 let rank path ~default name =
   let ocaml = List.hd (List.rev (String.split_on_char '.' path)) in
-  if path.[0] = '[' then 4
+  if List.mem path.[0] [ '['; '(' ] then 4
   else if name <> default ocaml then 0
   else if name = ocaml || name = Compat.capitalize ocaml then 1
   else if String.contains ocaml '\'' || Filename.check_suffix ocaml "_" then 3

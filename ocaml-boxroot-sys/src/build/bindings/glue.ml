@@ -25,6 +25,10 @@ let rec ty names t =
   | Builtin ((Map | Set) as b, key :: l) ->
     applied (Printf.sprintf "%s(Stdlib.%s).t" (builtin b) (Compat.capitalize (go key))) l
   | Builtin (b, l) -> applied (builtin b) l
+  | Named ({ form = Package (module_type, fixed); _ }, l) ->
+    let constraints = List.mapi (fun i (name, t) -> Printf.sprintf " %s type %s = %s" (if i = 0 then "with" else "and") name (go t))
+      (List.combine fixed l) in
+    Printf.sprintf "(module %s%s)" module_type (String.concat "" constraints)
   | Named (d, l) when is_without_name d ->
     let by = List.combine d.params l in
     let parts = function
@@ -75,7 +79,7 @@ let for_all names t = match names with
 (* Declares the same type again, constructor by constructor; if its constructors are not known, with the same number of parameters. *)
 let type_ b number d =
   let names = names d.params in
-  let here = Printf.sprintf "type %stype_%d = %s%s" (parameters d.params names) number (parameters d.params names) d.ocaml in
+  let here = Printf.sprintf "type %stype_%d = %s" (parameters d.params names) number (ty names (Named (d, List.map (fun v -> Var v) d.params))) in
   let is_private = if d.is_private then "private " else "" in
   match d.kind with
   | _ when d.has_constraints -> ()

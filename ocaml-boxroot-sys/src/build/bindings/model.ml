@@ -45,9 +45,13 @@ and rust =
   | Own  (* the generator declares a Rust type *)
   | User of string  (* the user's Rust type *)
 
-(* A type that has a name and is not an abbreviation. *)
+(* How OCaml code writes a type with its parameters: behind them, or as the types that a first-class module fixes of its module type. *)
+and form = Plain | Package of string * string list
+
+(* A type that is not an abbreviation: of a declaration, or of what stands without a name. *)
 and decl = {
   ocaml : string;  (* its path, as OCaml code names it *)
+  form : form;
   qualified : string;  (* as build scripts name it: orders.size; empty if no bound module declares it *)
   place : string list;  (* the Rust module that declares it *)
   mutable name : string;  (* in Rust *)

@@ -25,6 +25,7 @@ type around = {
 type t = {
   env : Env.t;
   homes : (string, home) Hashtbl.t;  (* by path, as `canonical` gives it *)
+  places : (string, string list) Hashtbl.t;  (* the Rust modules of bound modules, by path *)
   decls : (string, decl) Hashtbl.t;  (* by path *)
   mutable found : decl list;  (* the newest first *)
   opaque : string list;
@@ -38,7 +39,7 @@ type t = {
 }
 
 let create env ~opaque ~users ~prefixes =
-  { env; homes = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
+  { env; homes = Hashtbl.create 50; places = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
     aliases = Hashtbl.create 50; abbreviations = Hashtbl.create 50; called = Hashtbl.create 50; around = None;
     without_definition = Hashtbl.create 50 }
 
@@ -119,6 +120,17 @@ let collection path =
 (* Records of the standard library that C code reads without checks. *)
 let trusted_by_c = [ "Stdlib__Lexing.lexbuf"; "Stdlib__Lexing.lex_tables"; "Stdlib__Parsing.parse_tables" ]
 
+(* The path of the module type that this path finally names. *)
+let rec module_type r path = match (Env.find_modtype path r.env).mtd_type with
+  | Some (Mty_ident other) -> module_type r other
+  | _ -> (match path with
+    | Path.Pdot (around, name) ->
+      let real = Env.normalize_module_path None r.env around in
+      if Path.same real around then path else module_type r (Path.Pdot (real, name))
+    | _ -> path)
+  | exception Not_found -> unsupported "the interface that declares the module type %s was not found" (Path.name path)
+[@@ocaml.warning "-4"]
+
 let has_definition d = match d.type_kind with
   | Type_record _ | Type_variant _ | Type_open -> true
   | _ -> false
@@ -177,7 +189,10 @@ let is_expressible r path t =
       | Tvariant row ->
         has_row := true;
         Compat.row_is_exact row && constructors_hold go row
-      | _ -> false
+      | desc -> (match Compat.package desc with
+        | Some (path, constraints) ->
+          (match module_type r path with _ -> List.for_all (fun (_, t) -> go t) constraints | exception Unsupported _ -> false)
+        | None -> false)
     end in
   go t && not (!has_row && (is_row t || is_recursive r path t))
 
@@ -208,6 +223,7 @@ let global path signature subst =
     match item with
     | Sig_type (id, _, _, Exported) -> add `Type id Subst.add_type
     | Sig_module (id, _, _, _, Exported) -> add `Module id Subst.add_module
+    | Sig_modtype (id, _, Exported) -> add `Module_type id Compat.add_module_type
     | _ -> (subst, seen) in
   fst (List.fold_left add (subst, []) (List.rev signature))
 [@@ocaml.warning "-4"]
@@ -253,7 +269,10 @@ let rec ty r depth t =
   | Tvariant row -> row_without_name r depth row
   | Tobject (_, { contents = Some (path, _ :: arguments) }) when is_instance r -> named r depth (normalize r path) (List.map ty arguments)
   | Tobject _ -> unsupported "an object"
-  | Tpackage _ -> unsupported "a first-class module"
+  | Tpackage _ as desc ->
+    let path, constraints = Option.get (Compat.package desc) in
+    let decl = package r (module_type r path) (List.map fst constraints) in
+    Named (decl, List.map (fun (_, t) -> ty t) constraints)
   | _ -> unsupported "an unknown kind of type"
 
 (* At most `count` arguments of a value. An abbreviation of a function type stays the result, unless the function has labels. *)
@@ -306,13 +325,38 @@ and row_without_name r depth row =
       | Some decl -> decl
       | None ->
         let decl = {
-          ocaml; qualified = around.around_qualified; place = around.around_place; name = around.around_rust; params;
+          ocaml; form = Plain; qualified = around.around_qualified; place = around.around_place; name = around.around_rust; params;
           has_constraints = false; is_private = false; never_float = true; is_any = false; is_of_function = around.in_function; comment = ocaml; doc = None; kind = Row l;
           reason = None; rust = Own; boxed = None; used = []; has_markers = false; has_root = false; circle = []; derives = [] } in
         Hashtbl.add r.decls key decl;
         r.found <- decl :: r.found;
         decl in
     Named (decl, List.map (fun v -> Var v) params)
+
+(* The type of first-class modules of a module type. What it fixes, such as [ [ "t" ] ], are the parameters. *)
+and package r path fixed =
+  let fixed = List.map (String.concat ".") fixed in
+  let key = Printf.sprintf "module type %s with %s" (Path.name path) (String.concat ", " fixed) in
+  match Hashtbl.find_opt r.decls key with
+  | Some decl -> decl
+  | None ->
+    let name = Path.last path ^ (if fixed = [] then "" else "_with_" ^ String.concat "_" (List.concat_map (String.split_on_char '.') fixed)) in
+    let place, name = match path with
+      | Pdot (around, _) when Hashtbl.mem r.places (Path.name around) -> (Hashtbl.find r.places (Path.name around), Names.camel name)
+      | _ -> other_type r (Path.name path) ~name in
+    let params = List.mapi (fun i name -> { id = -1 - i; hint = List.hd (List.rev (String.split_on_char '.' name)) }) fixed in
+    let decl = nameless ~form:(Package (ocaml r path, fixed)) ~params ~qualified:"" ~place ~name in
+    Hashtbl.add r.decls key decl;
+    r.found <- decl :: r.found;
+    decl
+
+and nameless ~form ~params ~qualified ~place ~name =
+  let decl = {
+    ocaml = ""; form; qualified; place; name; params; has_constraints = false; is_private = false; never_float = true; is_any = false;
+    is_of_function = false; comment = ""; doc = None; kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_markers = false; has_root = false;
+    circle = []; derives = [] } in
+  let ocaml = Glue.ty (Glue.names params) (Named (decl, List.map (fun v -> Var v) params)) in
+  { decl with ocaml; comment = ocaml }
 
 and named r depth path arguments = match builtin path, collection path with
   | Some b, _ -> Builtin (b, arguments)
@@ -337,12 +381,9 @@ and decl r path d =
     let has_constraints = not (List.for_all is_var d.type_params && are_distinct params) in
     let place, name = match home with
       | Some h -> (h.home_place, h.rust)
-      | None ->
-        let place, name = other_place key in
-        let is_taken name = List.exists (fun d -> d.place = place && d.name = name) r.found in
-        (place, Names.free is_taken name) in
+      | None -> other_type r key ~name:(Path.last path) in
     let decl = {
-      ocaml = ocaml r path; qualified = (match home with Some h -> h.qualified | None -> ""); place; name; params; has_constraints;
+      ocaml = ocaml r path; form = Plain; qualified = (match home with Some h -> h.qualified | None -> ""); place; name; params; has_constraints;
       is_private = d.type_private = Private; never_float = never_float d; is_any = is_any r path d; is_of_function = false;
       comment = (match home with Some h -> h.home_comment | None -> "type " ^ ocaml r path);
       doc = Option.bind home (fun h -> h.home_doc);
@@ -374,17 +415,20 @@ and around_abbreviation r path =
   let around = match Hashtbl.find_opt r.abbreviations (Path.name path) with
     | Some around -> around
     | None ->
-      let around_place, around_rust = other_place (Path.name path) in
+      let around_place, around_rust = other_type r (Path.name path) ~name:(Path.last path) in
       { around_place; around_rust; around_qualified = ""; in_function = true; is_instance = false } in
   { around with around_rust = around.around_rust ^ "Variant" }
 
 (* The place and the name in Rust of a type that no bound module declares. Stdlib__Hashtbl.t is stdlib::hashtbl::T. *)
-and other_place key =
+and other_type r key ~name =
   let separators = [ '('; ')'; ' '; ',' ] in
   let plain = String.map (fun c -> if List.mem c separators then '_' else c) key in
   let parts = List.concat_map (Names.split "__") (String.split_on_char '.' plain) in
   match List.rev parts with
-  | name :: modules -> (other_types :: List.rev_map Names.snake modules, Names.camel name)
+  | _ :: modules ->
+    let place = other_types :: List.rev_map Names.snake modules in
+    let is_taken name = List.exists (fun d -> d.place = place && d.name = name) r.found in
+    (place, Names.free is_taken (Names.camel name))
   | [] -> assert false
 
 and never_float d = match d.type_kind with

@@ -230,6 +230,7 @@ let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
 (* A name that a type suggests. *)
 let name_of_type = function
   | Named (d, _) when d.ocaml.[0] = '[' -> None
+  | Named ({ form = Package (path, _); _ }, _) -> Some (Names.snake (List.hd (List.rev (String.split_on_char '.' path))))
   | Named (d, _) when d.name = "T" -> Some (List.nth d.place (List.length d.place - 1))
   | Named (d, _) -> Some (Names.snake d.name)
   | Arrow _ -> Some "f"

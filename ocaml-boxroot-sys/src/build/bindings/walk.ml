@@ -203,6 +203,7 @@ let documentation selection kind path = Hashtbl.find_opt selection.documentation
 
 (* Gives homes to the types of this module that no other bound module declares; if `own`, only to those whose own path is here. *)
 let rec homes (r : Reader.t) selection ~own raw =
+  Hashtbl.replace r.places (Path.name raw.path) raw.raw_path;
   List.iter (function
     | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
       let name = Ident.name id in
@@ -352,7 +353,9 @@ and is_exact t =
       | Tconstr (_, l, _) -> List.for_all go l
       | Tvariant row -> Compat.row_is_exact row && Reader.constructors_hold go row
       | Tvar _ -> true
-      | _ -> false
+      | desc -> (match Compat.package desc with
+        | Some (_, constraints) -> List.for_all (fun (_, t) -> go t) constraints
+        | None -> false)
     end in
   go t
 [@@ocaml.warning "-4"]

@@ -7,3 +7,6 @@ let uncapitalize s = match Misc.Utf8_lexeme.uncapitalize s with Ok s -> s | Erro
 (* Constants in the syntax trees of OCaml from 5.3 on. *)
 let string_constant (e : Parsetree.expression) = match e.pexp_desc with
   | Pexp_constant { pconst_desc = Pconst_string (s, _, _); _ } -> Some s | _ -> None
+
+(* Replaces the name of a module type by a path. *)
+let add_module_type = Subst.add_modtype

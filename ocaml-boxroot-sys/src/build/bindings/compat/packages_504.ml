@@ -1,0 +1,4 @@
+(* The type of a first-class module, in OCaml 5.4: the module type, and the types that it fixes. *)
+let package (t : Types.type_desc) = match t with
+  | Tpackage { pack_path; pack_cstrs } -> Some (pack_path, pack_cstrs)
+  | _ -> None
