@@ -122,7 +122,7 @@ def counted(bindings):
         why = re.search(r"// is left out: (.*)", item)
         if why:
             reasons[general(why[1])] += 1
-        elif re.match(r" *// (val|external) ", item):
+        elif re.match(r" *// (val|external|method|new) ", item):
             bound += 1
     return bound, reasons
 

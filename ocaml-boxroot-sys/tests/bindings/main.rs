@@ -7,6 +7,7 @@ mod first_class_modules;
 mod integers;
 mod items;
 mod mistakes;
+mod objects;
 mod programs;
 mod support;
 mod types;

@@ -681,6 +681,19 @@ fn a_program_that_another_build_compiled() {
     assert_says(&cargo(&package, &["run"]).unwrap(), &["TEA"]);
 }
 
+/// Rust makes objects, calls their methods, and passes a first-class module back to OCaml.
+#[test]
+fn a_program_with_objects() {
+    let files = [
+        ("build.rs", include_str!("projects/objects/build.rs")),
+        ("src/main.rs", include_str!("projects/objects/main.rs")),
+    ];
+    let package = package("a_program_with_objects", &build_and_run(), &files);
+    fs::create_dir(package.join("ocaml")).unwrap();
+    fs::write(package.join("ocaml/shapes.ml"), include_str!("projects/objects/shapes.ml")).unwrap();
+    assert_says(&cargo(&package, &["run"]).unwrap(), &["2.5 m"]);
+}
+
 #[test]
 fn a_program_with_other_names() {
     let files = [

@@ -18,7 +18,7 @@ let claim taken what ~declares ~wanted call =
 (* A name that is made for a type without a name comes last; one that `rename` gave comes first, then one that Rust spells as OCaml does, and last one that is longer in OCaml. *)
 let rank path ~default name =
   let ocaml = List.hd (List.rev (String.split_on_char '.' path)) in
-  if List.mem path.[0] [ '['; '(' ] then 4
+  if List.mem path.[0] [ '['; '('; '<' ] then 4
   else if name <> default ocaml then 0
   else if name = ocaml || name = Compat.capitalize ocaml then 1
   else if String.contains ocaml '\'' || Filename.check_suffix ocaml "_" then 3
@@ -77,6 +77,7 @@ let rec resolve m =
     | Reexport e -> capital e.reexport_path e.reexport
     | Abbreviation a -> capital a.alias_path a.alias
     | Exception e -> capital e.exception_path e.exception_name
+    | Value { is_made_name = true; _ } -> 4
     | Value v -> rank v.value ~default:Names.value v.value_name
     | Again _ | Module _ | Left_out _ | Remark _ -> 0 in
   let named items claimed = by_rank rank_of claimed items in

@@ -68,6 +68,9 @@ let scan (infos : Cmt_format.cmt_infos) =
   let default = Tast_iterator.default_iterator in
   let submodule name visit = inside (Option.bind name path) visit in
   let name_of id = Option.map Ident.name id in
+  let in_class c visit =
+    document "type" c.ci_id_name.txt c.ci_attributes;
+    submodule (Some c.ci_id_name.txt) visit in
   let iterator = { default with
     structure = (fun it s -> inside !here (fun () -> in_module s.str_type; default.structure it s));
     signature = (fun it s -> inside !here (fun () -> in_module s.sig_type; default.signature it s));
@@ -106,6 +109,15 @@ let scan (infos : Cmt_format.cmt_infos) =
     type_declaration = (fun it d ->
       document "type" (Ident.name d.typ_id) d.typ_attributes;
       default.type_declaration it d);
+    class_declaration = (fun it c -> in_class c (fun () -> default.class_declaration it c));
+    class_description = (fun it c -> in_class c (fun () -> default.class_description it c));
+    class_type_declaration = (fun it c -> in_class c (fun () -> default.class_type_declaration it c));
+    class_type_field = (fun it f ->
+      (match f.ctf_desc with Tctf_method (name, _, _, _) -> document "method" name f.ctf_attributes | _ -> ());
+      default.class_type_field it f);
+    class_field = (fun it f ->
+      (match f.cf_desc with Tcf_method (name, _, _) -> document "method" name.txt f.cf_attributes | _ -> ());
+      default.class_field it f);
     type_exception = (fun it e ->
       document "exception" (Ident.name e.tyexn_constructor.ext_id) (e.tyexn_constructor.ext_attributes @ e.tyexn_attributes);
       default.type_exception it e) } in

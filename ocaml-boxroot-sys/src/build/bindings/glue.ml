@@ -15,6 +15,9 @@ let builtin = function
   | Bigarray name -> Printf.sprintf "Stdlib.Bigarray.%s.t" name
   | Of_bigarray name -> "Stdlib.Bigarray." ^ name
 
+(* How many object types have been printed: names for the types that they refer to by themselves. *)
+let selves = ref 0
+
 let rec ty names t =
   let go = ty names in
   let applied name = function
@@ -29,6 +32,13 @@ let rec ty names t =
     let constraints = List.mapi (fun i (name, t) -> Printf.sprintf " %s type %s = %s" (if i = 0 then "with" else "and") name (go t))
       (List.combine fixed l) in
     Printf.sprintf "(module %s%s)" module_type (String.concat "" constraints)
+  | Named ({ form = Object (self, methods); params; _ }, l) ->
+    let by = List.combine params l in
+    incr selves;
+    let name = Printf.sprintf "'self%d" !selves in
+    let method_ (method_, t) = Printf.sprintf "%s : %s" (Names.ocaml method_) (ty ((self.id, name) :: names) (substitute by t)) in
+    let object_ = Printf.sprintf "< %s >" (String.concat "; " (List.map method_ methods)) in
+    if List.exists (fun (_, t) -> mem self (vars t)) methods then Printf.sprintf "(%s as %s)" object_ name else object_
   | Named (d, l) when is_without_name d ->
     let by = List.combine d.params l in
     let parts = function
@@ -66,6 +76,15 @@ and parts names = function
 and row names l = String.concat " | " (List.map (fun c -> "`" ^ c.constructor ^ parts names c.parts) l)
 
 let constructors names l = String.concat " | " (List.map (fun c -> Names.constructor c.constructor ^ parts names c.parts) l)
+
+(* Calls a method of its first argument. *)
+let method_ name arguments =
+  let argument i a = match a.arg_label with
+    | Asttypes.Nolabel -> Printf.sprintf "a%d" i
+    | Labelled l -> Printf.sprintf "~%s:a%d" (Names.ocaml l) i
+    | Optional l -> Printf.sprintf "?%s:a%d" (Names.ocaml l) i in
+  let arguments = String.concat "" (List.mapi (fun i a -> " " ^ argument i a) arguments) in
+  Printf.sprintf "fun o%s -> o#%s%s" arguments (Names.ocaml name) arguments
 
 let parameters vars names = match vars with
   | [] -> ""
@@ -105,9 +124,9 @@ let type_ b number d =
     let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
     out b "let row_%d : %s = fun same -> same\n" number (for_all (List.filter (fun (_, name) -> name <> "_") names) equal)
 
-let value b ~digest path arguments result =
+let value b ~digest ~code path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
-  out b "  let value : %s = %s in\n" (for_all names (arrows names arguments result)) path;
+  out b "  let value : %s = %s in\n" (for_all names (arrows names arguments result)) code;
   match digest with
   | Some digest -> out b "  Stdlib.Callback.register \"%s#%s\" value;\n" (Names.registered path) digest
   | None -> out b "  Stdlib.ignore value;\n"
@@ -139,9 +158,9 @@ let print b ~header ~abis ~digest ~types ~stated modules =
   out b "module _ = struct\n";
   List.iteri (type_ b) types;
   out b "end\n\n";
-  let stated = List.map (fun (path, e) () -> value b ~digest:None path e.parameters e.answer) stated in
+  let stated = List.map (fun (path, e) () -> value b ~digest:None ~code:path path e.parameters e.answer) stated in
   let registered = List.filter_map (function
-    | Value v -> Some (fun () -> value b ~digest:(Some digest) v.value_path v.arguments v.result)
+    | Value v -> Some (fun () -> value b ~digest:(Some digest) ~code:v.value_code v.value_path v.arguments v.result)
     | Exception e -> Some (fun () -> exception_ b ~digest e)
     | Type _ | Abbreviation _ | Reexport _ | Left_out _ | Remark _ | Again _ | Module _ -> None) (List.concat_map items modules) in
   in_functions b 1 (stated @ registered);

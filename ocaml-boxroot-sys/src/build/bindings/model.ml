@@ -45,8 +45,9 @@ and rust =
   | Own  (* the generator declares a Rust type *)
   | User of string  (* the user's Rust type *)
 
-(* How OCaml code writes a type with its parameters: behind them, or as the types that a first-class module fixes of its module type. *)
-and form = Plain | Package of string * string list
+(* How OCaml code writes a type with its parameters: behind them; or as the types that a first-class module fixes of its module type;
+   or anywhere in the types of an object's methods, which have a variable for the object's own type, too. *)
+and form = Plain | Package of string * string list | Object of var * (string * ty) list
 
 (* A type that is not an abbreviation: of a declaration, or of what stands without a name. *)
 and decl = {
@@ -79,7 +80,10 @@ type value = {
   value : string;  (* its name, in OCaml *)
   value_qualified : string;
   value_name : string;  (* in Rust *)
-  value_path : string;  (* as OCaml code names it *)
+  value_path : string;  (* as OCaml code names it; X.c.m for a method of an object, and X.c.new for what makes objects *)
+  value_code : string;  (* OCaml's expression for it *)
+  is_method : bool;  (* the first argument is the object *)
+  is_made_name : bool;  (* its name in Rust is made of those of a class and a method *)
   arguments : argument list;  (* empty if the value is not a function *)
   result : ty;
   is_unsafe : bool;

@@ -35,12 +35,17 @@ type t = {
   abbreviations : (string, around) Hashtbl.t;  (* those of bound modules, by path; rows in their meanings stand there *)
   called : (string, string) Hashtbl.t;  (* modules that have files, by what OCaml code calls them *)
   mutable around : around option;
+  mutable objects : (Path.t * type_declaration) list;  (* the object types of bound modules that are not private *)
+  same_objects : (string, Path.t) Hashtbl.t;  (* of object types that are equal to one of these: that one, by path *)
+  mutable selves : (int * ty) list;  (* the object types that are being read, each with what stands for it inside *)
+  mutable universal : int list;  (* the variables of the polymorphic method that is being read *)
   without_definition : (string, unit) Hashtbl.t;  (* types that are abstract even in their implementation; see cmt.ml *)
 }
 
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; places = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
     aliases = Hashtbl.create 50; abbreviations = Hashtbl.create 50; called = Hashtbl.create 50; around = None;
+    objects = []; same_objects = Hashtbl.create 10; selves = []; universal = [];
     without_definition = Hashtbl.create 50 }
 
 (* A module that has a file, as OCaml code names it. *)
@@ -128,7 +133,7 @@ let rec module_type r path = match (Env.find_modtype path r.env).mtd_type with
       let real = Env.normalize_module_path None r.env around in
       if Path.same real around then path else module_type r (Path.Pdot (real, name))
     | _ -> path)
-  | exception Not_found -> unsupported "the interface that declares the module type %s was not found" (Path.name path)
+  | exception Not_found -> unsupported "the interface that declares %s was not found" (Path.name path)
 [@@ocaml.warning "-4"]
 
 let has_definition d = match d.type_kind with
@@ -196,6 +201,34 @@ let is_expressible r path t =
     end in
   go t && not (!has_row && (is_row t || is_recursive r path t))
 
+(* The public methods of an object type, in the order of their names, and what it says of other methods. *)
+let methods t =
+  let fields, others = Ctype.flatten_fields (Ctype.object_fields t) in
+  let is_method (name, kind, _) = Compat.is_public kind && name <> Btype.dummy_method in
+  (List.filter_map (fun (name, kind, t) -> if is_method (name, kind, t) then Some (name, t) else None) fields, others)
+
+(* The object type that a declaration gives a name. *)
+let object_of d = match d.type_manifest with
+  | Some t when (match Compat.get_desc t with Tobject _ -> true | _ -> false) -> Some t
+  | _ -> None
+
+(* Whether an object type of a bound module is a type of its own: OCaml does not take it for an earlier one. *)
+let add_object r path d =
+  let names t = List.map fst (fst (methods t)) in
+  let is_equal t other = match object_of other with
+    | Some u ->
+      names t = names u && List.compare_lengths d.type_params other.type_params = 0
+      && Ctype.is_equal r.env true (t :: d.type_params) (u :: other.type_params)
+    | None -> false in
+  match object_of d with
+  | None -> true
+  | Some _ when d.type_private = Asttypes.Private -> true
+  | Some t -> match List.find_opt (fun (_, other) -> is_equal t other) r.objects with
+    | Some (other, _) -> Hashtbl.replace r.same_objects (Path.name path) other; false
+    | None -> r.objects <- (path, d) :: r.objects; true
+
+let same_object r path = Option.value (Hashtbl.find_opt r.same_objects (Path.name path)) ~default:path
+
 (* The type that a declaration gives a new name, if it does not declare a type of its own. A name of what has no marker is a type of its
    own: OCaml types may have several markers, as long as no two types have one. *)
 let expansion r path d = match d.type_manifest with
@@ -209,7 +242,7 @@ let rec canonical r path =
   else
     let d = find_type r path in
     match expansion r path d with
-    | None -> Some path
+    | None -> Some (same_object r path)
     | Some t -> match Compat.get_desc t with
       | Tconstr (other, _, _) when has_definition d -> canonical r other
       | _ -> None
@@ -265,10 +298,10 @@ let rec ty r depth t =
     Tuple (List.map (fun (label, t) -> (label, ty t)) parts)
   | Tconstr (path, arguments, _) -> named r depth (normalize r path) (List.map ty arguments)
   | Tpoly (t, []) -> ty t
+  | Tunivar name when List.mem (Compat.get_id t) r.universal -> Var { id = Compat.get_id t; hint = hint name }
   | Tpoly _ | Tunivar _ -> unsupported "a polymorphic field"
   | Tvariant row -> row_without_name r depth row
-  | Tobject (_, { contents = Some (path, _ :: arguments) }) when is_instance r -> named r depth (normalize r path) (List.map ty arguments)
-  | Tobject _ -> unsupported "an object"
+  | Tobject (_, { contents = name }) -> object_ r depth t name
   | Tpackage _ as desc ->
     let path, constraints = Option.get (Compat.package desc) in
     let decl = package r (module_type r path) (List.map fst constraints) in
@@ -355,10 +388,67 @@ and nameless ~form ~params ~qualified ~place ~name =
     ocaml = ""; form; qualified; place; name; params; has_constraints = false; is_private = false; never_float = true; is_any = false;
     is_of_function = false; comment = ""; doc = None; kind = Opaque; reason = None; rust = Marker_only; boxed = None; used = []; has_markers = false; has_root = false;
     circle = []; derives = [] } in
+  (* The same text for the same type. *)
+  Glue.selves := 0;
   let ocaml = Glue.ty (Glue.names params) (Named (decl, List.map (fun v -> Var v) params)) in
   { decl with ocaml; comment = ocaml }
 
-and named r depth path arguments = match builtin path, collection path with
+(* An object type. With a name, it is the type of that name; without, OCaml code may choose the methods of an open one. *)
+and object_ r depth t name =
+  let id = Compat.get_id t in
+  let all_methods, others = methods t in
+  let is_closed = match Compat.get_desc others with Tnil -> true | _ -> false in
+  let is_instance = is_closed || is_instance r && (match Compat.get_desc others with Tvar _ | Tunivar _ -> true | _ -> false) in
+  let open_ () = unsupported "an open object type" in
+  match List.assoc_opt id r.selves, name with
+  | Some self, _ -> self
+  | None, Some (path, rest :: arguments) when (match Compat.get_desc rest with Tnil | Tvar _ | Tunivar _ -> true | _ -> false) ->
+    if is_instance then named r depth (normalize r path) (List.map (ty r (depth + 1)) arguments) else open_ ()
+  | None, _ ->
+    if not is_instance then open_ ();
+    let is_same (_, d) = match object_of d with
+      | Some u when d.type_params = [] ->
+        let others = fst (methods u) in
+        List.map fst others = List.map fst all_methods && Ctype.is_equal r.env true (List.map snd others) (List.map snd all_methods)
+      | _ -> false in
+    match List.find_opt is_same r.objects, r.around with
+    | Some (path, _), _ -> named r depth path []
+    | None, None -> unsupported "an object type without a name"
+    | None, Some around ->
+      let method_ (name, t) = match Compat.get_desc t with
+        | Tpoly (_, _ :: _) -> unsupported "an object type without a name that has a polymorphic method"
+        | _ -> (name, inside_part r name (fun () -> ty r (depth + 1) t)) in
+      let self = { id; hint = "self" } in
+      let all_methods = with_self r (id, Var self) (fun () -> List.map method_ all_methods) in
+      let params = List.filter (fun v -> v.id <> id) (unique (List.concat_map (fun (_, t) -> vars t) all_methods)) in
+      let decl = nameless ~form:(Object (self, all_methods)) ~params ~qualified:"" ~place:around.around_place ~name:around.around_rust in
+      let decl = match Hashtbl.find_opt r.decls decl.ocaml with
+        | Some decl -> decl
+        | None ->
+          Hashtbl.add r.decls decl.ocaml decl;
+          r.found <- decl :: r.found;
+          decl in
+      Named (decl, List.map (fun v -> Var v) params)
+
+and with_self : 'a. t -> int * ty -> (unit -> 'a) -> 'a = fun r self f ->
+  let before = r.selves in
+  r.selves <- self :: before;
+  Fun.protect f ~finally:(fun () -> r.selves <- before)
+
+(* The type of a method of an object type that has a name: the arguments, with the object, and the result. *)
+and method_ r path d t =
+  let self = Named (decl r path d, List.map (ty r 0) d.type_params) in
+  let t, universal = match Compat.get_desc t with Tpoly (t, l) -> (t, List.map Compat.get_id l) | _ -> (t, []) in
+  let id = Compat.get_id (Option.get (object_of d)) in
+  r.universal <- universal;
+  Fun.protect ~finally:(fun () -> r.universal <- []) @@ fun () ->
+  with_self r (id, self) @@ fun () ->
+  let arguments, result = arrows r max_int t in
+  ({ arg_label = Nolabel; arg = self } :: arguments, result)
+
+and named r depth path arguments =
+  let path = same_object r path in
+  match builtin path, collection path with
   | Some b, _ -> Builtin (b, arguments)
   | None, Some (b, key) -> Builtin (b, key :: arguments)
   | None, None ->
@@ -488,6 +578,7 @@ and kind r d ~params ~is_any = match d.type_kind with
   | Type_open -> unsupported "an extensible type"
   | _ -> match Option.map Compat.get_desc d.type_manifest with
     | None -> Opaque
+    | Some (Tobject _) -> unsupported "an object"
     | Some (Tvariant row) when d.type_private = Public -> Row (row_constructors r row)
     | Some _ when d.type_private = Public ->
       Option.iter (fun t -> ignore (inside r None (fun () -> ty r 0 t))) d.type_manifest;

@@ -229,6 +229,7 @@ let is_name s = s <> "" && (match s.[0] with 'a' .. 'z' -> true | _ -> false)
 
 (* A name that a type suggests. *)
 let name_of_type = function
+  | Named ({ form = Object _; _ }, _) -> None
   | Named (d, _) when d.ocaml.[0] = '[' -> None
   | Named ({ form = Package (path, _); _ }, _) -> Some (Names.snake (List.hd (List.rev (String.split_on_char '.' path))))
   | Named (d, _) when d.name = "T" -> Some (List.nth d.place (List.length d.place - 1))
@@ -318,7 +319,9 @@ let with_options scope names arguments ~flat ~options doc (name, rust) =
 
 let value scope ~options ~root_name ~digest v =
   let names = variables scope (function_vars v.arguments v.result) in
-  let arguments = List.combine (argument_names (documented_names v.value v.value_doc v.arguments) v.arguments) v.arguments in
+  let documented = if v.is_method then "" :: documented_names v.value v.value_doc (List.tl v.arguments)
+    else documented_names v.value v.value_doc v.arguments in
+  let arguments = List.combine (argument_names documented v.arguments) v.arguments in
   let name = Names.identifier v.value_name in
   (* The functions, of which the second one returns a root. Each has its name and the Rust type of its result. *)
   let functions scope =

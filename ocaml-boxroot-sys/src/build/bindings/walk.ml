@@ -209,7 +209,8 @@ let rec homes (r : Reader.t) selection ~own raw =
       let name = Ident.name id in
       let here = Path.Pdot (raw.path, name) in
       (match Reader.canonical r here with
-       | Some path when (Path.same path here || not own) && not (Hashtbl.mem r.homes (Path.name path)) ->
+       | Some path when (Path.same path here || not own) && not (Hashtbl.mem r.homes (Path.name path))
+           && Reader.add_object r path (Reader.find_type r path) ->
          Hashtbl.add r.homes (Path.name path) {
            home_path = here; home_place = raw.raw_path; rust = capital_name selection raw name; qualified = qualify raw name;
            home_comment = print (Sig_type (id, d, Trec_first, Exported));
@@ -222,17 +223,28 @@ let rec homes (r : Reader.t) selection ~own raw =
   List.iter (fun (_, sub) -> homes r selection ~own sub) raw.subs
 [@@ocaml.warning "-4"]
 
+(* The methods of an item, and what makes objects of a class, as build scripts name them in its module. *)
+let members = function
+  | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
+    (match Reader.object_of d with
+     | Some t -> List.map (fun (name, _) -> inside (Ident.name id) name) (fst (Reader.methods t))
+     | None -> [])
+  | Sig_class (id, _, _, Exported) -> [ inside (Ident.name id) "new" ]
+  | _ -> []
+[@@ocaml.warning "-4"]
+
 (* The names of all items, as build scripts write them. *)
 let rec names raw =
-  List.map (fun item -> qualify raw (Ident.name (signature_item_id item))) raw.signature
+  List.concat_map (fun item -> List.map (qualify raw) (Ident.name (signature_item_id item) :: members item)) raw.signature
   @ [ raw.qualified ] @ List.concat_map (fun (_, sub) -> names sub) raw.subs
 
 (* The names of the items that `rename` gives such a name. *)
 let rec renamable raw ~is_capital =
-  List.filter_map (function
-    | Sig_value (id, _, _) when not is_capital -> Some (qualify raw (Ident.name id))
-    | (Sig_type (id, _, _, _) | Sig_typext (id, _, _, _)) when is_capital -> Some (qualify raw (Ident.name id))
-    | _ -> None) raw.signature
+  List.concat_map (function
+    | Sig_value (id, _, _) when not is_capital -> [ qualify raw (Ident.name id) ]
+    | (Sig_type (id, _, _, _) | Sig_typext (id, _, _, _)) when is_capital -> [ qualify raw (Ident.name id) ]
+    | item when not is_capital -> List.map (qualify raw) (members item)
+    | _ -> []) raw.signature
   @ List.concat_map (fun (_, sub) -> renamable sub ~is_capital) raw.subs
 [@@ocaml.warning "-4"]
 
@@ -338,6 +350,7 @@ let rec rows_are_arguments t = match Compat.get_desc t with
 and is_exact_inside t = match Compat.get_desc t with
   | Tpoly (t, []) -> is_exact_inside t
   | Tvariant row -> Reader.constructors_hold is_exact row
+  | Tobject _ -> List.for_all (fun (_, t) -> is_exact t) (fst (Reader.methods t))
   | Tconstr (path, [ t ], _) when Path.same path Predef.path_option -> is_exact_inside t
   | _ -> is_exact t
 
@@ -353,6 +366,9 @@ and is_exact t =
       | Tconstr (_, l, _) -> List.for_all go l
       | Tvariant row -> Compat.row_is_exact row && Reader.constructors_hold go row
       | Tvar _ -> true
+      | Tobject _ ->
+        let methods, others = Reader.methods t in
+        (match Compat.get_desc others with Tnil -> true | _ -> false) && List.for_all (fun (_, t) -> go t) methods
       | desc -> (match Compat.package desc with
         | Some (_, constraints) -> List.for_all (fun (_, t) -> go t) constraints
         | None -> false)
@@ -361,6 +377,11 @@ and is_exact t =
 [@@ocaml.warning "-4"]
 
 let is_function (r : Reader.t) t = match Compat.get_desc (Ctype.expand_head r.env t) with Tarrow _ -> true | _ -> false
+[@@ocaml.warning "-4"]
+
+let refuse_any arguments result = match result with
+  | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) -> Reader.unsupported "its result is of any type"
+  | _ -> ()
 [@@ocaml.warning "-4"]
 
 let value r selection raw id comment =
@@ -376,10 +397,7 @@ let value r selection raw id comment =
   let around = { Reader.around_place = raw.raw_path; around_rust = Names.camel (value_name selection raw name);
     around_qualified = qualify raw name; in_function = true; is_instance = true } in
   let arguments, result = Reader.inside r (Some around) (fun () -> Reader.arrows r max_int v.val_type) in
-  (match result with
-   | Var v when not (mem v (List.concat_map (fun a -> vars a.arg) arguments)) ->
-     Reader.unsupported "its result is of any type"
-   | _ -> ());
+  refuse_any arguments result;
   let is_unsafe = Names.contains name "unsafe" || Libraries.is_unsafe_function (Path.name path)
     || (match primitive with
         | Some p -> Names.contains p "unsafe" || Libraries.is_unsafe_primitive p
@@ -394,8 +412,71 @@ let value r selection raw id comment =
    | _ -> ());
   let value_path = value_path r path in
   { value = name; value_qualified = qualify raw name; value_name = value_name selection raw name; value_path; arguments; result;
-    is_unsafe = is_unsafe && arguments <> [];
+    value_code = value_path; is_method = false; is_made_name = false; is_unsafe = is_unsafe && arguments <> [];
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
+[@@ocaml.warning "-4"]
+
+(* A method, or what makes objects of a class. `made` is its name in Rust, if the build script gives none. `read` returns the
+   arguments, the result, and OCaml's expression for the function. *)
+let member (r : Reader.t) selection raw ~class_ ~name ~made ~is_method ~comment ~doc read =
+  let item = inside class_ name in
+  let given = given_name selection raw item ~is_capital:false in
+  let value_name = Option.value given ~default:made in
+  let around = { Reader.around_place = raw.raw_path; around_rust = Names.camel value_name; around_qualified = qualify raw item; in_function = true;
+    is_instance = true } in
+  if not (chosen selection (qualify raw item)) then []
+  else
+    try
+      let arguments, result, value_code = Reader.inside r (Some around) read in
+      refuse_any arguments result;
+      [ Value {
+          value = (if is_method then name else class_); value_qualified = qualify raw item; value_name;
+          value_path = Reader.ocaml r raw.path ^ "." ^ item; value_code; is_method; is_made_name = given = None; arguments; result;
+          is_unsafe = Names.contains name "unsafe"; value_comment = comment; value_doc = doc } ]
+    with Reader.Unsupported why ->
+      [ Left_out { what = comment; why; missed = [ Printf.sprintf "pub fn %s() {}" (Names.identifier value_name) ] } ]
+[@@ocaml.warning "-4"]
+
+let print_member word name t = Format.asprintf "%s %s : %a" word name Printtyp.type_expr t
+
+(* The methods of an object type that has its home here. *)
+let methods (r : Reader.t) selection raw id declared =
+  let class_ = Ident.name id in
+  let here = Path.Pdot (raw.path, class_) in
+  let own = match Reader.canonical r here with
+    | Some own -> Option.map (fun home -> (own, home)) (Hashtbl.find_opt r.homes (Path.name own))
+    | None -> None
+    | exception Reader.Unsupported _ -> None in
+  match own with
+  | Some (own, home) when Path.same home.home_path here ->
+    let d = Reader.find_type r own in
+    let all d = match Reader.object_of d with Some t -> fst (Reader.methods t) | None -> [] in
+    (* As the signature prints them, with bare names. *)
+    let printed = List.map (fun (name, t) -> (name, print_member "method" name t)) (all declared) in
+    List.concat_map (fun (name, t) ->
+      member r selection raw ~class_ ~name ~is_method:true ~made:(Names.without_primes (class_ ^ "_" ^ name))
+        ~comment:(Option.value (List.assoc_opt name printed) ~default:(print_member "method" name t))
+        ~doc:(documentation selection "method" (Path.name here ^ "." ^ name)) @@ fun () ->
+      let arguments, result = Reader.method_ r own d t in
+      (arguments, result, Glue.method_ name (List.tl arguments))) (all d)
+  | _ -> []
+[@@ocaml.warning "-4"]
+
+(* What makes objects of a class. *)
+let new_ (r : Reader.t) selection raw id declared =
+  let class_ = Ident.name id in
+  let here = Path.Pdot (raw.path, class_) in
+  match (Env.find_class here r.env).cty_new with
+  | None -> if chosen selection (qualify raw class_) then [ Remark ("class virtual " ^ class_ ^ " makes no objects") ] else []
+  | Some t ->
+    member r selection raw ~class_ ~name:"new" ~is_method:false ~made:("new_" ^ Names.without_primes class_)
+      ~comment:(print_member "new" class_ (Option.value declared.cty_new ~default:t))
+      ~doc:(documentation selection "type" (Path.name here)) @@ fun () ->
+    let new_ = "new " ^ Reader.ocaml r here in
+    match Reader.arrows r max_int t with
+    (* `new c` alone is an object. *)
+    | [], result -> ([ { arg_label = Nolabel; arg = Builtin (Unit, []) } ], result, "fun () -> " ^ new_)
+    | arguments, result -> (arguments, result, new_)
 [@@ocaml.warning "-4"]
 
 (* Whether a later item of the signature has a constructor of this name: OCaml finds the last one. *)
@@ -443,15 +524,15 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
            | name when Names.has_path (Ident.name id) -> [ Printf.sprintf "pub fn %s() {}" (Names.identifier name) ]
            | _ -> [] in
          left_out ~missed comment reason)
-    | Sig_type (id, d, _, Exported) when chosen id && not (String.contains (Ident.name id) '#') ->
-      type_ r selection raw id d
+    | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
+      (if chosen id then type_ r selection raw id d else []) @ methods r selection raw id d
     | Sig_typext (id, extension, Text_exception, Exported) when chosen id ->
       let comment = print i in
       (try [ Exception (exception_ r selection raw id extension comment) ]
        with Reader.Unsupported reason ->
          left_out ~missed:[ Printf.sprintf "pub struct %s;" (capital_name selection raw (Ident.name id)) ] comment reason)
     | Sig_typext (id, _, _, Exported) when chosen id -> left_out (print i) "an extension of a type"
-    | Sig_class (id, _, _, Exported) when chosen id -> left_out ("class " ^ Ident.name id) "an object"
+    | Sig_class (id, declared, _, Exported) -> new_ r selection raw id declared
     | Sig_module (id, _, md, _, Exported) ->
       let name = Ident.name id in
       (match List.assoc_opt name raw.subs, md.md_type with

@@ -20,3 +20,4 @@ let row_all_fields row =
     | Types.Reither (false, [ t ], _, _) -> `One (Some t)
     | Types.Reither _ -> `Several
     | Types.Rabsent -> `None)) (Btype.row_repr row).Types.row_fields
+let is_public kind = Btype.field_kind_repr kind = Types.Fpresent

@@ -17,3 +17,4 @@ let row_all_fields row =
     | Types.Reither (false, [ t ], _) -> `One (Some t)
     | Types.Reither _ -> `Several
     | Types.Rabsent -> `None)) (Types.row_fields row)
+let is_public kind = Types.field_kind_repr kind = Types.Fpublic
