@@ -129,3 +129,26 @@ fn externals() {
         .bind_in("module x", program)
         .has(&["pub fn of_c(a: OCamlA) -> OCamlA as Boxroot<OCamlA>"]);
 }
+
+/// From OCaml 5.5 on, the result's type may name the module that is an argument. What the module
+/// type fixes is known, and the rest is not.
+#[test]
+fn results_of_a_type_of_the_argument() {
+    let mut text = String::from(
+        "module type U = sig type t val of_int : int -> t end
+         let one (type a) (module U : U with type t = a) = U.of_int 1
+         let two (type a) (module M : U with type t = a) (type b) (module N : U with type t = b)
+           (x : a) (y : b) : M.t * N.t = (x, y)",
+    );
+    if !is_before((5, 5)) {
+        text += " let same (module M : U) (x : M.t) = x";
+    }
+    let bindings = bind("results_of_a_type_of_the_argument", &text);
+    bindings.has(&[
+        "pub fn one<A>(u: OCamlUWithT<A>) -> A as Boxroot<A>",
+        "pub fn two<A, B>(u: OCamlUWithT<A>, u_: OCamlUWithT<B>, arg2: A, arg3: B) -> (A, B) as",
+    ]);
+    if !is_before((5, 5)) {
+        bindings.has(&["is left out: the interface that declares M.t was not found"]);
+    }
+}

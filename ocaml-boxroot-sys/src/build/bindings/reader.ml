@@ -38,6 +38,7 @@ type t = {
   mutable objects : (Path.t * type_declaration) list;  (* the object types of bound modules that are not private *)
   same_objects : (string, Path.t) Hashtbl.t;  (* of object types that are equal to one of these: that one, by path *)
   mutable selves : (int * ty) list;  (* the object types that are being read, each with what stands for it inside *)
+  mutable fixed : (Path.t * type_expr) list;  (* types of a module that a function takes, and what its module type fixes them to *)
   mutable universal : int list;  (* the variables of the polymorphic method that is being read *)
   without_definition : (string, unit) Hashtbl.t;  (* types that are abstract even in their implementation; see cmt.ml *)
 }
@@ -45,7 +46,7 @@ type t = {
 let create env ~opaque ~users ~prefixes =
   { env; homes = Hashtbl.create 50; places = Hashtbl.create 50; decls = Hashtbl.create 50; found = []; opaque; users; prefixes;
     aliases = Hashtbl.create 50; abbreviations = Hashtbl.create 50; called = Hashtbl.create 50; around = None;
-    objects = []; same_objects = Hashtbl.create 10; selves = []; universal = [];
+    objects = []; same_objects = Hashtbl.create 10; selves = []; fixed = []; universal = [];
     without_definition = Hashtbl.create 50 }
 
 (* A module that has a file, as OCaml code names it. *)
@@ -296,6 +297,8 @@ let rec ty r depth t =
     let parts = Compat.tuple parts in
     if List.exists (fun (label, _) -> label <> None) parts then unsupported "a tuple with labels";
     Tuple (List.map (fun (label, t) -> (label, ty t)) parts)
+  | Tconstr (path, [], _) when List.exists (fun (fixed, _) -> Path.same fixed path) r.fixed ->
+    ty (snd (List.find (fun (fixed, _) -> Path.same fixed path) r.fixed))
   | Tconstr (path, arguments, _) -> named r depth (normalize r path) (List.map ty arguments)
   | Tpoly (t, []) -> ty t
   | Tunivar name when List.mem (Compat.get_id t) r.universal -> Var { id = Compat.get_id t; hint = hint name }
@@ -315,15 +318,27 @@ and arrows r count t =
     | _ -> false in
   let rec go depth i t =
     let inside name f = inside r (Option.map (part name) r.around) f in
-    match Compat.get_desc t with
-    | Tarrow (arg_label, a, b, _) when i < count ->
-      let name = match arg_label with Nolabel -> "arg" ^ string_of_int i | Labelled s | Optional s -> s in
+    let argument arg_label a b =
+      let name = match arg_label with Asttypes.Nolabel -> "arg" ^ string_of_int i | Labelled s | Optional s -> s in
       let arg = inside name (fun () -> ty r (depth + 1) a) in
       let rest, result = go (depth + 1) (i + 1) b in
-      ({ arg_label; arg } :: rest, result)
+      ({ arg_label; arg } :: rest, result) in
+    match Compat.get_desc t with
+    | Tarrow (label, a, b, _) when i < count -> argument label a b
     | Tconstr _ when i < count && has_labels (Ctype.expand_head r.env t) -> go (depth + 1) i (Ctype.expand_head r.env t)
-    | _ -> ([], inside "result" (fun () -> ty r (depth + 1) t)) in
-  go 0 0 t
+    | desc -> match Compat.dependent desc with
+      | Some (label, module_, package, result) when i < count ->
+        fix r module_ package;
+        argument label (Btype.newgenty package) result
+      | _ -> ([], inside "result" (fun () -> ty r (depth + 1) t)) in
+  let before = r.fixed in
+  Fun.protect (fun () -> go 0 0 t) ~finally:(fun () -> r.fixed <- before)
+
+(* What a function takes is a module: types that its module type fixes are what it fixes them to. *)
+and fix r module_ package =
+  let constraints = match Compat.package package with Some (_, l) -> l | None -> [] in
+  let path names = List.fold_left (fun path name -> Path.Pdot (path, name)) module_ names in
+  r.fixed <- List.map (fun (names, t) -> (path names, t)) constraints @ r.fixed
 
 and arrows_inside r depth count t = match Compat.get_desc t with
   | Tarrow (arg_label, a, b, _) when count > 0 ->

@@ -41,4 +41,4 @@ module type Unit = sig
 end
 
 let metres () : (module Unit with type t = float) = (module struct type t = float let of_float x = x let name = "m" end)
-let length : type a. (module Unit with type t = a) -> float -> a * string = fun (module U) x -> (U.of_float x, U.name)
+let length (type a) (module U : Unit with type t = a) x = (U.of_float x, U.name)
