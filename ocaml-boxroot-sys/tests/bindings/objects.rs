@@ -40,7 +40,7 @@ fn methods() {
         "pub use self::OCamlHash as OCamlSha;",
         "// new sha : int -> sha
          ::ocaml_boxroot::ocaml_functions! { generated
-            pub fn new_sha(arg0: OCamlInt) -> OCamlHash as Boxroot<OCamlHash> = \"X.sha.new#DIGEST\"",
+            pub fn new_sha(arg0: OCamlInt) -> OCamlHash as Boxroot<OCamlHash> = \"new X.sha#DIGEST\"",
         "pub fn hash_string(hash: OCamlHash, arg1: OCamlString) -> OCamlBytes as Vec<u8>",
         "pub fn counter((): ()) -> OCamlCounter as Boxroot<OCamlCounter>",
         "pub fn counter_incr(counter: OCamlCounter, arg1: OCamlInt) -> () as ()",
@@ -197,7 +197,6 @@ fn mistakes() {
          class type more = object inherit hash method more : int end
          let more () : more = object method add_string _ = () method result = Bytes.empty
            method wipe = () method more = 1 end
-         let hash_of_more (m : more) = (m :> hash)
          class ['a] cell (v : 'a) = object method get = v end
          let of_ints (c : int cell) = c#get"
     );
@@ -222,7 +221,7 @@ fn mistakes() {
     let right = "
         x::hash_add_string(lock, &hash, \"a\")?;
         let _: Vec<u8> = x::hash_string(lock, &hash, \"a\")?;
-        let other: Boxroot<x::OCamlHash> = x::hash_of_more(lock, &more)?;
+        let other: Boxroot<x::OCamlHash> = x::more_as_hash(lock, &more)?;
         x::hash_wipe(lock, other)?;
         let sha: Boxroot<x::OCamlSha> = x::new_sha(lock, 256)?;
         x::hash_wipe(lock, &sha)?;
@@ -245,6 +244,47 @@ fn mistakes() {
     }
 }
 
+/// Of each pair of types, the one with more methods is coerced, if OCaml does that.
+#[test]
+fn coercions() {
+    let bindings = bind(
+        "coercions",
+        "class type shape = object method area : float end
+         type empty = < >
+         class type coloured = object inherit shape method colour : string end
+         class type other = object method area : int method colour : string end
+         class type copies = object method area : float method copy : copies method name : string end
+         class type all = object method area : float method copy : all method name : string
+           method colour : string end
+         class type binary = object ('self) method name : string method same : 'self -> bool end
+         class type more = object ('self) inherit binary method more : int end
+         class type ['a] get = object method get : 'a end
+         class type ['a] both = object method get : 'a method set : 'a -> unit end
+         module Sub = struct class type solid = object inherit coloured method volume : float end end
+         module Other = struct class type shape = object method volume : float method as_shape : int end end
+         class type three = object inherit shape inherit Other.shape end
+         module M : sig type t = private < area : float; .. > end = struct type t = coloured end",
+    );
+    bindings.has(&[
+        "// (coloured :> X.shape)
+         ::ocaml_boxroot::ocaml_functions! { generated
+            pub fn coloured_as_shape(coloured: OCamlColoured) -> OCamlShape as Boxroot<OCamlShape> = \"(X.coloured :> X.shape)#DIGEST\"",
+        "pub fn copies_as_shape(",
+        "pub fn all_as_copies(",
+        "pub fn all_as_coloured(",
+        "pub fn all_as_shape(",
+        "pub fn solid_as_coloured(solid: OCamlSolid) -> super::OCamlColoured as",
+        "pub fn solid_as_shape(solid: OCamlSolid) -> super::OCamlShape as",
+        // Two types and a method of one name.
+        "= \"(X.three :> X.shape)#DIGEST\"",
+        "= \"(X.three :> X.Other.shape)#DIGEST\"",
+        "= \"X.three.as_shape#DIGEST\"",
+    ]);
+    // Methods of other types, and of arguments of the object's own type.
+    bindings.lacks(&["other_as", "more_as_binary", "both_as", "as_empty", "t_as"]);
+    assert_eq!(bindings.rust.matches(" :> X.").count(), 18, "{}", bindings.rust);
+}
+
 /// The build script chooses methods as it chooses functions.
 #[test]
 fn choices() {
@@ -257,7 +297,7 @@ fn choices() {
         .has(&["pub fn counter_value(counter: OCamlCounter) -> OCamlInt as u32"]);
     let bindings = modules.bind("module x only x.hash.wipe only x.sha.new");
     bindings.has(&["pub fn hash_wipe(", "pub fn new_sha("]);
-    bindings.lacks(&["fn hash_result", "fn counter"]);
+    bindings.lacks(&["fn hash_result", "fn counter", "fn sha_as"]);
     let said = modules.try_bind("module x only x.hash.wide").unwrap_err();
     assert_says(&said, &["there is no item `x.hash.wide`", "x.hash.wipe"]);
 }

@@ -80,7 +80,7 @@ type value = {
   value : string;  (* its name, in OCaml *)
   value_qualified : string;
   value_name : string;  (* in Rust *)
-  value_path : string;  (* as OCaml code names it; X.c.m for a method of an object, and X.c.new for what makes objects *)
+  value_path : string;  (* as OCaml code names it; of no value: `X.c.m`, `new X.c`, `(X.c :> X.d)` *)
   value_code : string;  (* OCaml's expression for it *)
   is_method : bool;  (* the first argument is the object *)
   is_made_name : bool;  (* its name in Rust is made of those of a class and a method *)

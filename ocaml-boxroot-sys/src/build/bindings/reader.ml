@@ -228,6 +228,18 @@ let add_object r path d =
     | Some (other, _) -> Hashtbl.replace r.same_objects (Path.name path) other; false
     | None -> r.objects <- (path, d) :: r.objects; true
 
+(* The object types of bound modules that have only some methods of this one, and that OCaml takes for a more general type. Neither
+   has parameters. *)
+let more_general r d = match object_of d with
+  | Some t when d.type_params = [] && d.type_private = Asttypes.Public ->
+    let names t = List.map fst (fst (methods t)) in
+    let is_general (_, other) = match object_of other with
+      | Some u when other.type_params = [] && names u <> [] && names u <> names t && List.for_all (fun m -> List.mem m (names t)) (names u) ->
+        (match Ctype.subtype r.env (Ctype.instance t) (Ctype.instance u) () with () -> true | exception _ -> false)
+      | _ -> false in
+    List.rev_map fst (List.filter is_general r.objects)
+  | _ -> []
+
 let same_object r path = Option.value (Hashtbl.find_opt r.same_objects (Path.name path)) ~default:path
 
 (* The type that a declaration gives a new name, if it does not declare a type of its own. A name of what has no marker is a type of its

@@ -416,9 +416,9 @@ let value r selection raw id comment =
     value_comment = comment; value_doc = documentation selection "val" (Path.name path) }
 [@@ocaml.warning "-4"]
 
-(* A method, or what makes objects of a class. `made` is its name in Rust, if the build script gives none. `read` returns the
-   arguments, the result, and OCaml's expression for the function. *)
-let member (r : Reader.t) selection raw ~class_ ~name ~made ~is_method ~comment ~doc read =
+(* A method, or what makes objects of a class. `made` is its name in Rust, if the build script gives none. `path` is
+   its own name among all that is registered, and `read` returns the arguments, the result, and OCaml's expression for the function. *)
+let member (r : Reader.t) selection raw ~class_ ~name ~made ~path ~is_method ~comment ~doc read =
   let item = inside class_ name in
   let given = given_name selection raw item ~is_capital:false in
   let value_name = Option.value given ~default:made in
@@ -431,7 +431,7 @@ let member (r : Reader.t) selection raw ~class_ ~name ~made ~is_method ~comment 
       refuse_any arguments result;
       [ Value {
           value = (if is_method then name else class_); value_qualified = qualify raw item; value_name;
-          value_path = Reader.ocaml r raw.path ^ "." ^ item; value_code; is_method; is_made_name = given = None; arguments; result;
+          value_path = path; value_code; is_method; is_made_name = given = None; arguments; result;
           is_unsafe = Names.contains name "unsafe"; value_comment = comment; value_doc = doc } ]
     with Reader.Unsupported why ->
       [ Left_out { what = comment; why; missed = [ Printf.sprintf "pub fn %s() {}" (Names.identifier value_name) ] } ]
@@ -439,28 +439,44 @@ let member (r : Reader.t) selection raw ~class_ ~name ~made ~is_method ~comment 
 
 let print_member word name t = Format.asprintf "%s %s : %a" word name Printtyp.type_expr t
 
+(* What an object type has, if its home is here. *)
+let with_home (r : Reader.t) raw id items =
+  let here = Path.Pdot (raw.path, Ident.name id) in
+  match Reader.canonical r here with
+  | Some own -> (match Hashtbl.find_opt r.homes (Path.name own) with
+    | Some home when Path.same home.home_path here -> items own (Reader.find_type r own)
+    | _ -> [])
+  | None -> []
+  | exception Reader.Unsupported _ -> []
+
 (* The methods of an object type that has its home here. *)
 let methods (r : Reader.t) selection raw id declared =
+  with_home r raw id @@ fun own d ->
   let class_ = Ident.name id in
-  let here = Path.Pdot (raw.path, class_) in
-  let own = match Reader.canonical r here with
-    | Some own -> Option.map (fun home -> (own, home)) (Hashtbl.find_opt r.homes (Path.name own))
-    | None -> None
-    | exception Reader.Unsupported _ -> None in
-  match own with
-  | Some (own, home) when Path.same home.home_path here ->
-    let d = Reader.find_type r own in
-    let all d = match Reader.object_of d with Some t -> fst (Reader.methods t) | None -> [] in
-    (* As the signature prints them, with bare names. *)
-    let printed = List.map (fun (name, t) -> (name, print_member "method" name t)) (all declared) in
-    List.concat_map (fun (name, t) ->
-      member r selection raw ~class_ ~name ~is_method:true ~made:(Names.without_primes (class_ ^ "_" ^ name))
-        ~comment:(Option.value (List.assoc_opt name printed) ~default:(print_member "method" name t))
-        ~doc:(documentation selection "method" (Path.name here ^ "." ^ name)) @@ fun () ->
-      let arguments, result = Reader.method_ r own d t in
-      (arguments, result, Glue.method_ name (List.tl arguments))) (all d)
-  | _ -> []
-[@@ocaml.warning "-4"]
+  let all d = match Reader.object_of d with Some t -> fst (Reader.methods t) | None -> [] in
+  (* As the signature prints them, with bare names. *)
+  let printed = List.map (fun (name, t) -> (name, print_member "method" name t)) (all declared) in
+  List.concat_map (fun (name, t) ->
+    member r selection raw ~class_ ~name ~is_method:true ~made:(Names.without_primes (class_ ^ "_" ^ name))
+      ~comment:(Option.value (List.assoc_opt name printed) ~default:(print_member "method" name t))
+      ~doc:(documentation selection "method" (Path.name (Path.Pdot (raw.path, class_)) ^ "." ^ name))
+      ~path:(Printf.sprintf "%s.%s" (Reader.ocaml r own) name) @@ fun () ->
+    let arguments, result = Reader.method_ r own d t in
+    (arguments, result, Glue.method_ name (List.tl arguments))) (all d)
+
+(* Coercions of objects of this type. *)
+let coercions (r : Reader.t) selection raw id =
+  with_home r raw id @@ fun own d ->
+  let class_ = Ident.name id in
+  List.concat_map (fun other ->
+    let name = "as_" ^ Path.last other in
+    let ocaml path = Reader.ocaml r path in
+    member r selection raw ~class_ ~name ~is_method:true ~made:(Names.without_primes (class_ ^ "_" ^ name))
+      ~comment:(Printf.sprintf "(%s :> %s)" class_ (Path.name other)) ~doc:None
+      ~path:(Printf.sprintf "(%s :> %s)" (ocaml own) (ocaml other)) @@ fun () ->
+    let self = Reader.named r 0 own [] and result = Reader.named r 0 other [] in
+    ([ { arg_label = Nolabel; arg = self } ], result, Printf.sprintf "fun o -> (o : %s :> %s)" (ocaml own) (ocaml other)))
+    (Reader.more_general r d)
 
 (* What makes objects of a class. *)
 let new_ (r : Reader.t) selection raw id declared =
@@ -469,10 +485,10 @@ let new_ (r : Reader.t) selection raw id declared =
   match (Env.find_class here r.env).cty_new with
   | None -> if chosen selection (qualify raw class_) then [ Remark ("class virtual " ^ class_ ^ " makes no objects") ] else []
   | Some t ->
+    let new_ = "new " ^ Reader.ocaml r here in
     member r selection raw ~class_ ~name:"new" ~is_method:false ~made:("new_" ^ Names.without_primes class_)
       ~comment:(print_member "new" class_ (Option.value declared.cty_new ~default:t))
-      ~doc:(documentation selection "type" (Path.name here)) @@ fun () ->
-    let new_ = "new " ^ Reader.ocaml r here in
+      ~doc:(documentation selection "type" (Path.name here)) ~path:new_ @@ fun () ->
     match Reader.arrows r max_int t with
     (* `new c` alone is an object. *)
     | [], result -> ([ { arg_label = Nolabel; arg = Builtin (Unit, []) } ], result, "fun () -> " ^ new_)
@@ -525,7 +541,7 @@ let rec items (r : Reader.t) selection ~is_external ~externals raw =
            | _ -> [] in
          left_out ~missed comment reason)
     | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
-      (if chosen id then type_ r selection raw id d else []) @ methods r selection raw id d
+      (if chosen id then type_ r selection raw id d else []) @ methods r selection raw id d @ coercions r selection raw id
     | Sig_typext (id, extension, Text_exception, Exported) when chosen id ->
       let comment = print i in
       (try [ Exception (exception_ r selection raw id extension comment) ]

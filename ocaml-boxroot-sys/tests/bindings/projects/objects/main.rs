@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         assert_eq!(shapes::square_name(lock, &square)?, "square");
         let larger = shapes::square_scaled(lock, &square, None)?;
         assert_eq!(shapes::square_area(lock, &larger)?, 36.0);
-        let shape = shapes::shape_of_square(lock, larger)?;
+        let shape = shapes::square_as_shape(lock, larger)?;
         assert_eq!(shapes::shape_area(lock, &shape)?, 36.0);
         assert_eq!(shapes::area(lock, &shape)?, 36.0);
         let wrong = shapes::new_square(lock, -1.0)?;
