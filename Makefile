@@ -4,6 +4,7 @@
 # Tests:
 # make quick     unit tests in C, the safe crate, the model: two minutes, when they are built
 # make test      all tests
+# make core      those tests of the crates and of the C library that depend most on OCaml's version
 # make one       T=name: all tests of this name
 # make examples  every program in examples/, by the command in its first comment
 # make clients   other crates and programs that use our crates: ONLY=interop, async, leak; projects
@@ -60,7 +61,7 @@ with_ocaml = OCAMLOPT="$$(.ci/toolchain $(OCAML))" && export OCAMLOPT &&
 with_python = command -v python3 >/dev/null || { echo "make $@: without python3, these are not tested: $(1)" >&2; exit 0; }; \
   $(with_ocaml)
 
-.PHONY: help demo test quick one examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
+.PHONY: help demo test core quick one examples clients builds platforms bench bench-check bench-instructions report lint model fuzz mutants campaign sanitize stress doc book clean
 
 help:
 	@sed -n '/^#/!q; s/^# \{0,1\}//p' Makefile
@@ -70,17 +71,19 @@ demo:
 	@$(with_ocaml) cargo run --release --manifest-path examples/wordindex/Cargo.toml --target-dir target/examples -- $(FILES)
 
 # Other projects' crates are not optimised in the release build: the tests use one of them, but cargo compiles all.
-test:
-	@$(call need_rust,91)
-	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
-	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime,ndarray
-	@$(with_ocaml) cargo test --features debug-checks --test safe
+test: core
 	@$(with_ocaml) cargo test --release --config 'profile.release.package."*".opt-level=0' --test safe
-	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 	@$(call with_python,copies and closures in C; documents) \
 	.ci/builds.py copies closures && .ci/documents.py --compile
 	@$(MAKE) --no-print-directory examples clients OCAML=$(OCAML)
 	@$(MAKE) --no-print-directory mutants ONLY=named OCAML=$(OCAML)
+
+core:
+	@$(call need_rust,91)
+	@$(with_ocaml) cargo test --workspace --exclude ocaml-boxroot --exclude boxroot-bindgen
+	@$(with_ocaml) cargo test -p ocaml-boxroot --features link-runtime,ndarray
+	@$(with_ocaml) cargo test --features debug-checks --test safe
+	@$(with_ocaml) $(MAKE) --no-print-directory -C boxroot-c check
 
 quick:
 	@echo "make quick: the unit tests of C, the safe crate's tests, the model: two minutes at most, when they are built"
