@@ -282,6 +282,30 @@ fn rows_without_names() {
 
 /// A type without a marker gets one through an abbreviation.
 #[test]
+fn abbreviations_that_a_signature_includes() {
+    bind(
+        "abbreviations_that_a_signature_includes",
+        "module type S = sig
+           type 'k key_ type ('k, 'e) map type ('a, 'k, 'e) result_
+           val mem : 'k key_ -> ('k, 'e) map -> (bool, 'k, 'e) result_
+           val labelled : ?n:int -> key:'k key_ -> unit -> (bool, 'k, 'e) result_
+         end
+         module type T = sig
+           type ('k, 'e) t type ('a, 'k, 'v) result
+           include S with type 'a key_ = 'a and type ('k, 'e) map = ('k, 'e) t
+             and type ('a, 'k, 'v) result_ = ('a, 'k, 'v) result
+         end
+         module M : T with type ('a, 'k, 'v) result = 'a = struct
+           type 'a key_ = 'a type ('k, 'e) t = ('k * 'e) list type ('k, 'e) map = ('k, 'e) t
+           type ('a, 'k, 'v) result = 'a type ('a, 'k, 'v) result_ = 'a
+           let mem = List.mem_assoc
+           let labelled ?n ~key () = ignore n; ignore key; true
+         end",
+    )
+    .has(&["pub fn mem<K, E>(arg0: K, m: OCamlT<K, E>) -> bool as bool"]);
+}
+
+#[test]
 fn abbreviations_of_what_has_no_marker() {
     bind(
         "abbreviations_of_what_has_no_marker",

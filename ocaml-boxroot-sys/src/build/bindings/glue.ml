@@ -126,7 +126,13 @@ let type_ b number d =
 
 let value b ~digest ~code path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
-  out b "  let value : %s = %s in\n" (for_all names (arrows names arguments result)) code;
+  let ty = arrows names arguments result in
+  (* Says that the expression has the type. If a polymorphic type contains abbreviations that do not use their parameters, OCaml
+     rejects a name with it (`less general`), except in a signature. Other expressions need the type to be known inside. *)
+  if names <> [] && code = path then
+    out b "  let module Ocaml_boxroot_value : sig val it : %s end = struct let it = %s end in\n  let value = Ocaml_boxroot_value.it in\n" ty code
+  else
+    out b "  let value : %s = %s in\n" (for_all names ty) code;
   match digest with
   | Some digest -> out b "  Stdlib.Callback.register \"%s#%s\" value;\n" (Names.registered path) digest
   | None -> out b "  Stdlib.ignore value;\n"
