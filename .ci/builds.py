@@ -261,7 +261,7 @@ def runtime_of_another_version():
     run(CC, include(), "-c copies/later.c")
     Path("use_later.ml").write_text('external create : unit -> bool = "later_create"\nlet () = assert (create ())')
     run(ocaml(), "use_later.ml later.o pool14/libboxroot.a -o later")
-    if not re.search(r"compiled for OCaml 5\.\S+, and the program's runtime is of another", run("./later", timeout=60)):
+    if not re.search(r"compiled for OCaml 5\.\S+, but the program's runtime has another version", run("./later", timeout=60)):
         fail("boxroot_error_string does not tell of the runtime's version")
     passed("a runtime of another version")
 

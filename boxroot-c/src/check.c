@@ -189,15 +189,15 @@ static bool not_live(char *text, char const *operation, struct bxr_site site, bo
   if (record == NULL || (record->state != DELETED && record->state != MODIFIED))
     return mistake(
       text, operation, site,
-      "of what is not a root, or was deleted long ago, or by another copy of the library");
-  char created[NAME], deleted[NAME], what[2 * NAME + 64];
+      "of a pointer that is not a root of this copy of the library, or was deleted long ago");
+  char created[NAME], deleted[NAME], what[2 * NAME + 96];
   bxr_check_name(record->created, created, sizeof created);
   bxr_check_name(record->deleted, deleted, sizeof deleted);
   snprintf(
     what, sizeof what,
     record->state == DELETED
       ? "of a root that was created at %s and deleted at %s"
-      : "of an old handle: the root, created at %s, got another one when it was modified at %s",
+      : "of an old handle: the root, created at %s, got a new handle when it was modified at %s",
     created, deleted);
   return mistake(text, operation, site, what);
 }
@@ -215,9 +215,9 @@ static bool find_live(char *text, char const *operation, struct bxr_site site, b
 static bool is_value(char *text, char const *operation, struct bxr_site site, value v) {
   if (Is_long(v) || (v % 8 == 0 && v != 0)) return true;
   return mistake(text, operation, site,
-                 v == 0 ? "with 0, which is no OCaml value"
-                        : "with what is no OCaml value: an exception that a function such as "
-                          "caml_callback_exn has returned?");
+                 v == 0 ? "with 0, which is not an OCaml value"
+                        : "with an invalid OCaml value; is it the exception result of a "
+                          "function such as caml_callback_exn?");
 }
 
 static bool may_read(char *text, char const *operation, struct bxr_site site) {

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #define BXR_ASSERT(e)                                                                              \
   ((e) ? (void)0                                                                                   \
-       : (fprintf(stderr, "boxroot: %s:%d: not true: %s\n", __FILE__, __LINE__, #e), abort()))
+       : (fprintf(stderr, "boxroot: %s:%d: assertion failed: %s\n", __FILE__, __LINE__, #e),       \
+          abort()))
 #else
 #define BXR_ASSERT(e) ((void)0)
 #endif

@@ -59,22 +59,20 @@ char const *boxroot_error_string(void) {
   case BXR_NOT_SETUP:
     return "boxroot: not set up; on OCaml 4, call boxroot_setup before the first boxroot: in C "
            "code that OCaml calls, or after caml_startup";
-  case BXR_TORE_DOWN: return "boxroot: boxroot_teardown was called; no root can be made any more";
+  case BXR_TORE_DOWN: return "boxroot: boxroot_teardown was called; no more roots can be created";
   case BXR_INVALID:
     return "boxroot: the Thread module was initialised after boxroot_setup, so the runtime "
            "lock cannot be tracked; link the threads library before the one that calls "
-           "boxroot_setup "
-           "(in dune, name threads.posix first), or call Boxroot.setup () of the OCaml package "
-           "instead";
+           "boxroot_setup (in dune, name threads.posix first), or call Boxroot.setup () of the "
+           "OCaml package instead";
   case BXR_SECOND_COPY:
     return "boxroot: two different copies of this library are in the process, and the dynamic "
            "linker mixes them; build both alike, or hide the names of one of them (link it with "
            "-Wl,--exclude-libs,libboxroot.a)";
   case BXR_OTHER_OCAML:
     return "boxroot: compiled for OCaml " OCAML_VERSION_STRING
-           ", and the program's runtime is of another version; compile the library and all that "
-           "includes boxroot.h again (with cargo: cargo clean -p ocaml-boxroot-sys -p "
-           "ocaml-boxroot)";
+           ", but the program's runtime has another version; recompile the library and all files "
+           "that include boxroot.h (with cargo: cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)";
   case BXR_SCANNING:
     return "boxroot: create and modify are not allowed in a finaliser that runs while the "
            "garbage collector scans roots; defer the work";

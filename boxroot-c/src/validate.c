@@ -45,9 +45,9 @@ static void check_waiting(struct check *check, struct bxr_pool *pool) {
   for (size_t i = 0; i < BXR_BITS_WORDS; i++) {
     waiting += (uint32_t)__builtin_popcountll(bits[i]);
     require(check, (bits[i] & bxr_peek(&bxr_pool_pending(pool)[i])) == 0,
-            "no delete that waits is a remote one as well");
+            "no waiting delete is also a remote delete");
   }
-  require(check, waiting == pool->waiting, "the deletes that wait are counted");
+  require(check, waiting == pool->waiting, "the count of waiting deletes is right");
   check->waiting += waiting != 0;
 }
 
@@ -60,13 +60,13 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   require(check,
           pool->head.fast_owner ==
             (pool->closed ? bxr_owner_of_closed(&check->domain->head) : &check->domain->head),
-          "a pool's fast owner is its owner, and no record while the pool is closed");
+          "a pool's fast owner is its owner, or no record if the pool is closed");
   require(check, pool->high_water <= BXR_SLOTS, "the high-water mark is within the pool");
   uint32_t free = free_length(pool, pool->head.free, 0);
   require(check,
           pool->kind != BXR_CURRENT || pool->head.countdown <= BXR_NOT_COUNTED ||
             INTPTR_MAX - pool->head.countdown == free,
-          "the countdown of the current pool tells how many slots were deleted" MISUSE);
+          "the countdown of the current pool matches the number of deleted slots" MISUSE);
   if (pool->kind == BXR_CURRENT && free != UINT32_MAX) free = free_length(pool, pool->aside, free);
   if (pool == check->domain->current && free != UINT32_MAX)
     free = free_length(pool, check->domain->head.free, free);
@@ -85,11 +85,11 @@ static void check_pool(struct bxr_pool *pool, void *context) {
   for (uint32_t i = 0; i < pool->high_water; i++) {
     bool young = bxr_is_block_in(check->minor_heap, pool->slots[i]);
     require(check, !young || (listed && is_listed_slot(&check->domain->listed, &pool->slots[i])),
-            "an old pool holds no young value but in listed slots");
+            "an old pool has young values only in listed slots");
   }
   for (boxroot r = bxr_linked(check->domain->head.free); listed && r != NULL; r = bxr_next_free(r))
     require(check, is_listed_slot(&check->domain->listed, bxr_slot(r)),
-            "create takes slots of a listed pool that are listed");
+            "create takes only listed slots of a listed pool");
 }
 
 static void check_list(struct check *check, struct bxr_link *list, enum bxr_kind kind, bool young) {
@@ -116,23 +116,25 @@ static char const *check_record(struct bxr_domain *domain) {
   struct bxr_pool *current = domain->current;
   require(&check,
           uncounted == BXR_NO_POOL || (current != NULL && uncounted == bxr_pool_start(current)),
-          "only the current pool is not counted");
-  require(
-    &check,
-    current == NULL || (current->head.young ? domain->listed.count == 0 : uncounted == BXR_NO_POOL),
-    "the current pool is listed, and create takes no slot that was just deleted, or it is young");
+          "only the current pool can be uncounted");
+  require(&check,
+          current == NULL ||
+            (current->head.young ? domain->listed.count == 0 : uncounted == BXR_NO_POOL),
+          "a young current pool has no listed slots, and an old one is not uncounted");
   require(&check,
           domain->head.free == BXR_NO_SLOT ||
             (current != NULL && (current->head.young || domain->listed.count != 0)),
           "create takes slots of the current pool, which is young or listed");
-  require(&check, current != NULL || domain->listed.count == 0, "only a current pool is listed");
+  require(&check, current != NULL || domain->listed.count == 0,
+          "slots are listed only if there is a current pool");
   require(&check, uncounted == BXR_NO_POOL || bxr_pool_at(uncounted)->fast_owner == &domain->head,
-          "a closed pool is closed to deletes that are not counted, too");
-  require(&check, check.pools == domain->pool_count, "the pools are counted");
-  require(&check, check.empty == domain->empty_count, "the empty pools are counted");
-  require(&check, check.waiting == domain->waiting_count, "the pools that wait are counted");
+          "an uncounted pool is not closed");
+  require(&check, check.pools == domain->pool_count, "the count of pools is right");
+  require(&check, check.empty == domain->empty_count, "the count of empty pools is right");
+  require(&check, check.waiting == domain->waiting_count,
+          "the count of pools with waiting deletes is right");
   require(&check, domain->empty_low <= domain->empty_count,
-          "no more empty pools were spared than there are");
+          "the lowest count of empty pools is not above the present one");
   return check.broken;
 }
 

@@ -9,7 +9,7 @@
 #define CHECK(e)                                                                                   \
   do {                                                                                             \
     if (!(e)) {                                                                                    \
-      fprintf(stderr, "%s:%d: not true: %s\n", __FILE__, __LINE__, #e);                            \
+      fprintf(stderr, "%s:%d: check failed: %s\n", __FILE__, __LINE__, #e);                        \
       abort();                                                                                     \
     }                                                                                              \
   } while (0)

@@ -106,8 +106,8 @@ test!(pointers_that_are_no_roots, || {
         ]
     };
     for root in wrong {
-        assert!(report(|| get(root)).contains("what is not a root"));
-        assert!(report(|| delete(root)).contains("what is not a root"));
+        assert!(report(|| get(root)).contains("not a root of this copy"));
+        assert!(report(|| delete(root)).contains("not a root of this copy"));
     }
     assert_eq!(get(root), 1);
 });

@@ -43,7 +43,7 @@ namespace detail {
 // moves.
 inline std::string text_of(value exception) {
   std::unique_ptr<char, void (*)(void *)> text(caml_format_exception(exception), caml_stat_free);
-  return text ? text.get() : "an exception of OCaml's";
+  return text ? text.get() : "an OCaml exception";
 }
 } // namespace detail
 

@@ -62,6 +62,6 @@ let () =
   expect "a root is made" "" (fun () -> created "a value"; "");
   teardown ();
   check "the lock after the teardown" (lock_is_held ());
-  let torn_down = "boxroot: boxroot_teardown was called; no root can be made any more" in
+  let torn_down = "boxroot: boxroot_teardown was called; no more roots can be created" in
   expect "no root is made" ("Failure " ^ torn_down) (fun () -> created "a value"; "");
   print_endline "C++: passed"

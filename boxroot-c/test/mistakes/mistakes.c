@@ -110,7 +110,7 @@ static void leaked_in_headers(void) {
 }
 
 #define CHECK(e)                                                                                   \
-  if (!(e)) fprintf(stderr, "not true: %s\n", #e)
+  if (!(e)) fprintf(stderr, "check failed: %s\n", #e)
 
 /* All operations, called once as C code does and once as another language does. */
 static void no_mistake(void) {

@@ -30,9 +30,9 @@ TABLE = {
     "copied_before_modify": row(
         NOTHING, "boxroot: get at {here} of an old handle: the root, created at {created}, .* modified at {deleted}", ASAN, VALGRIND),
     "read_of_null": row("signal 11", "boxroot: get_ref at {here} of NULL"),
-    "deleted_pointer": row("signal 11|" + NOTHING, "boxroot: delete at {here} of what is not a root"),
-    "root_of_exception": row(NOTHING, VALUE + " what is no OCaml value: an exception that"),
-    "root_of_zero": row(NOTHING, VALUE + " 0, which is no OCaml value"),
+    "deleted_pointer": row("signal 11|" + NOTHING, "boxroot: delete at {here} of a pointer that is not a root of this copy of the library"),
+    "root_of_exception": row(NOTHING, VALUE + " an invalid OCaml value; is it the exception result"),
+    "root_of_zero": row(NOTHING, VALUE + " 0, which is not an OCaml value"),
     "read_without_lock": row(NOTHING, "boxroot: get at {here} on a thread that does not hold the OCaml lock"),
     "domain_without_lock": row(NOTHING, "boxroot: create_in at {here} with a domain whose lock this thread does not hold"),
     "read_after_teardown": row(NOTHING, "boxroot: get at {here} after boxroot_teardown"),
@@ -51,7 +51,7 @@ NOT_TOLD = "through_a_pointer", "without_sites", "leaked_in_headers", "no_mistak
 CPP = {
     "adopted_twice": f"boxroot: delete at {ADDRESS} of a root that was created at {{created}} and deleted at {ADDRESS}",
     "read_of_empty": "boxroot: get at {here} of NULL",
-    "exception_stored": "boxroot: modify at {here} with what is no OCaml value",
+    "exception_stored": "boxroot: modify at {here} with an invalid OCaml value",
     "lost": "boxroot: 2 live roots were created at {created}",
 }
 

@@ -17,7 +17,7 @@
 
 static void check_validates(void) {
   char const *broken = boxroot_validate();
-  if (broken != NULL) fail("not true: %s", broken);
+  if (broken != NULL) fail("broken invariant: %s", broken);
 }
 
 /* ---- thread-local destructors ---- */

@@ -354,7 +354,7 @@ static void run_statistics(struct actor *a) {
 static void run_validate(struct actor *a) {
   if (!one_in(&a->random, 100)) return;
   char const *broken = boxroot_validate();
-  if (broken != NULL) fail("not true: %s", broken);
+  if (broken != NULL) fail("broken invariant: %s", broken);
   a->calls++;
 }
 

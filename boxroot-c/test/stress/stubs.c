@@ -157,7 +157,7 @@ value stress_pools(value unit) {
 
 value stress_validate(value unit) {
   char const *broken = boxroot_validate();
-  if (broken != NULL) fail("not true: %s", broken);
+  if (broken != NULL) fail("broken invariant: %s", broken);
   return unit;
 }
 

@@ -15,7 +15,7 @@ external also_in_a_child : (unit -> unit) -> bool = "host_also_in_a_child"
 let running = 1
 and invalid = 3
 
-let check what holds = if not holds then failwith ("not true: " ^ what)
+let check what holds = if not holds then failwith ("check failed: " ^ what)
 
 let contains part whole =
   let n = String.length part in
