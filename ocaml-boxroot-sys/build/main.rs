@@ -60,9 +60,9 @@ impl Layout {
     /// For `include!` in the crate.
     fn write(&self) -> Result<(), Box<dyn Error>> {
         let constants = format!(
-            "/// Where `Caml_state` has the stack that OCaml runs on (OCaml 5).\n\
+            "/// The offset of the current stack in `Caml_state` (OCaml 5).\n\
              pub const CURRENT_STACK: usize = {};\n\
-             /// How many of the highest bits of a header are not of the size.\n\
+             /// The number of highest bits of a header that do not belong to the size.\n\
              pub const RESERVED_BITS: u32 = {};\n",
             self.current_stack, self.reserved_bits
         );

@@ -166,6 +166,6 @@ fn two_modules_of_one_name() {
     }
     assert_says(
         &cargo(&folder, &["build"]).unwrap_err(),
-        &["other.ml", "another module of this name"],
+        &["other.ml", "another module has this name"],
     );
 }

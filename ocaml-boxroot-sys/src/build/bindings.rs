@@ -59,7 +59,7 @@ impl Program {
                 let found = self.found.archives_of(package).map(<[PathBuf]>::to_vec);
                 found.ok_or_else(|| {
                     Error(format!(
-                        "bind_all(\"{package}\"): the program has no such package; call package(\"{package}\"), too"
+                        "bind_all(\"{package}\"): the program has no such package; also call package(\"{package}\")"
                     ))
                 })?
             };

@@ -39,8 +39,8 @@ impl Library {
             }
         }
         Err(Error(format!(
-            "OCaml's program ocamlobjinfo does not say which C libraries {} needs. It belongs to OCaml's compiler \
-             (Debian has it in the package `ocaml`).\n{}",
+            "OCaml's program ocamlobjinfo does not say which C libraries {} needs. It comes with OCaml's compiler \
+             (in Debian, in the package `ocaml`).\n{}",
             file.display(),
             tried.join("\n")
         )))

@@ -77,8 +77,8 @@ impl OCaml {
         let other = told.into_iter().flatten().find(|told| parse(told) != parse(&self.version));
         let Some(other) = other else { return Ok(()) };
         Err(Error(format!(
-            "ocaml-boxroot-sys was compiled for OCaml {other}, and now OCaml {} is found, in {}. To change to it, run `cargo clean \
-             -p ocaml-boxroot-sys -p ocaml-boxroot`. Else set OCAMLOPT to the ocamlopt of OCaml {other}.",
+            "ocaml-boxroot-sys was compiled for OCaml {other}, but OCaml {} was found in {}. To use that one, run `cargo clean \
+             -p ocaml-boxroot-sys -p ocaml-boxroot`. Otherwise set OCAMLOPT to the ocamlopt of OCaml {other}.",
             self.version,
             self.where_path.display()
         )))
@@ -103,7 +103,7 @@ impl OCaml {
         let version = answer(&command, &["-version"])?;
         if version != self.version {
             return Err(Error(format!(
-                "OCAML_WHERE_PATH names the folder of OCaml {}, and `{}` is OCaml {version}. Set OCAMLOPT to the \
+                "OCAML_WHERE_PATH names the folder of OCaml {}, but `{}` is OCaml {version}. Set OCAMLOPT to the \
                  compiler that belongs to the folder, or unset OCAML_WHERE_PATH.",
                 self.version,
                 command.join(" ")
@@ -160,9 +160,7 @@ pub(super) fn sibling(ocamlopt: &[String], name: &str) -> Result<Vec<String>, Er
     let mut command = ocamlopt.to_vec();
     if let Some(last) = command.last_mut() {
         let at = last.rfind("ocamlopt").ok_or_else(|| {
-            Error(format!(
-                "`{last}` is not called ocamlopt, so the {name} that belongs to it is unknown"
-            ))
+            Error(format!("`{last}` is not called ocamlopt, so its {name} cannot be found"))
         })?;
         last.replace_range(at..at + "ocamlopt".len(), name);
     }
@@ -181,7 +179,7 @@ fn read_version(where_path: &Path) -> Result<String, Error> {
     text.lines()
         .find_map(|line| line.strip_prefix("#define OCAML_VERSION_STRING"))
         .map(|rest| rest.trim().trim_matches('"').to_string())
-        .ok_or_else(|| Error(format!("{} does not tell the version of OCaml", header.display())))
+        .ok_or_else(|| Error(format!("{} does not contain the version of OCaml", header.display())))
 }
 
 /// The first two numbers of a version.

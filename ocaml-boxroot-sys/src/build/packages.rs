@@ -84,7 +84,7 @@ impl Packages {
         println!("cargo:rerun-if-changed={}", file.display());
         let text = fs::read_to_string(&file).map_err(|error| about(&file, error))?;
         let meta = Meta::parse(&text).ok_or_else(|| {
-            Error(format!("{}: a string has no end: a `\"` is missing", file.display()))
+            Error(format!("{}: a string is not closed: a `\"` is missing", file.display()))
         })?;
         let mut meta = &meta;
         let mut folder = meta.folder(ocaml, file.parent().unwrap_or(Path::new(".")));
@@ -143,7 +143,7 @@ struct Definition {
 }
 
 impl Meta {
-    /// `None` if a string has no end.
+    /// `None` if a string is not closed.
     fn parse(text: &str) -> Option<Meta> {
         Some(parse_section(&mut tokens(text)?.into_iter().peekable()))
     }
@@ -181,7 +181,7 @@ enum Token {
     Sign(char),
 }
 
-/// `None` if a string has no end.
+/// `None` if a string is not closed.
 fn tokens(text: &str) -> Option<Vec<Token>> {
     let mut tokens = Vec::new();
     let mut letters = text.chars().peekable();

@@ -285,7 +285,7 @@ impl Program {
                     let copy = format!("{name}.{extension}");
                     if names.contains(&copy) {
                         return Err(Error(format!(
-                            "{}: there is another module of this name; module_named gives one another name",
+                            "{}: another module has this name; rename one with module_named",
                             source.display()
                         )));
                     }
@@ -320,7 +320,7 @@ const DOMAINS: &str = "ocaml_boxroot_domains.ml";
 
 const TWO_RUNTIMES: &str =
     "two OCaml runtimes: this build script links one with a program, and the feature `link-runtime` of ocaml-boxroot \
-     (`link-ocaml-runtime-and-dummy-program` of ocaml-boxroot-sys) another one. If the linker now says 'duplicate \
+     (`link-ocaml-runtime-and-dummy-program` of ocaml-boxroot-sys) links another. If the linker now says 'duplicate \
      symbol: caml_...' or 'multiple definition of caml_...', remove that feature.";
 
 /// Runs a compiler, and shows its warnings.
@@ -344,8 +344,9 @@ pub(super) fn about(what: impl AsRef<Path>, error: io::Error) -> Error {
 
 /// An environment variable that cargo sets for build scripts.
 fn variable(name: &str) -> Result<String, Error> {
-    env::var(name)
-        .map_err(|_| Error(format!("{name} is not set: this is for build scripts that cargo runs")))
+    env::var(name).map_err(|_| {
+        Error(format!("{name} is not set: only a build script that cargo runs can use this"))
+    })
 }
 
 pub(super) fn out_dir() -> Result<PathBuf, Error> {
@@ -359,7 +360,7 @@ fn check_told() -> Result<(), Error> {
         return Ok(());
     }
     Err(Error(format!(
-        "this build is for {target}, and an ocamlopt on PATH would make code for {host}. Set OCAMLOPT to the \
+        "this build is for {target}, but the ocamlopt on PATH makes code for {host}. Set OCAMLOPT to the \
          ocamlopt that makes code for {target}."
     )))
 }
@@ -378,7 +379,7 @@ fn check_architecture(ocamlopt: &[String]) -> Result<(), Error> {
     };
     if architecture != wanted {
         return Err(Error(format!(
-            "this build is for {target}, and `{}` makes code for {architecture}. Set OCAMLOPT to the ocamlopt \
+            "this build is for {target}, but `{}` makes code for {architecture}. Set OCAMLOPT to the ocamlopt \
              that makes code for {target}.",
             ocamlopt.join(" "),
             target = variable("TARGET")?

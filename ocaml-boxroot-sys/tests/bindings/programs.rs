@@ -376,7 +376,7 @@ fn another_version_than_that_of_the_crates() {
         command.args(["module", "x"]).current_dir(&modules.0).env("OUT_DIR", &modules.0);
         command.env(variable, "5.0.0");
         let words = [
-            "ocaml-boxroot-sys was compiled for OCaml 5.0.0, and now OCaml",
+            "ocaml-boxroot-sys was compiled for OCaml 5.0.0, but OCaml",
             "cargo clean -p ocaml-boxroot-sys",
         ];
         assert_says(&said(command.output().unwrap()).unwrap_err(), &words);
@@ -591,7 +591,7 @@ fn a_program_with_packages() {
     assert_says(&bind_all("").unwrap_err(), &["bind_all(\"name\"): the package has no modules"]);
     fs::write(package.join("build.rs"), &script).unwrap();
     write("META", "requires = \"");
-    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["META: a string has no end"]);
+    assert_says(&cargo(&package, &["build"]).unwrap_err(), &["META: a string is not closed"]);
     fs::remove_file(shop.join("META")).unwrap();
     assert_says(&cargo(&package, &["build"]).unwrap_err(), &["no OCaml package shop", "installed"]);
 }
