@@ -112,8 +112,8 @@ def head():
 
 Made by `make bench-instructions ONLY=border OCAML={version()} UPDATE=1` with rustc {rustc} and
 {cc}, on {os.uname().machine}: instructions per operation, with ours, `ocaml-interop`
-0.12.0 and `ocaml` 1.3.0. [Benchmarks](../benchmarks/README.md#calls-and-conversions) says what
-the measures are.
+0.12.0 and `ocaml` 1.3.0. [Benchmarks](../benchmarks/README.md#calls-and-conversions) explains
+the measures.
 
 """
 
@@ -130,7 +130,7 @@ def compare(found):
         if name in limits and count > SLACK * limits[name]:
             problems.append(f"{name} takes {count:.1f}, and took {limits[name]}")
     if problems:
-        fail("\n".join([*problems, f"If this must be, UPDATE=1 replaces {TABLE}."]))
+        fail("\n".join([*problems, f"If this is intended, UPDATE=1 replaces {TABLE}."]))
 
 
 def measures(programs):
@@ -147,7 +147,7 @@ def instructions(programs):
     need("valgrind", "apt-get install valgrind")
     replaces = os.environ.get("UPDATE", "")
     if replaces and os.environ.get("FILTER", ""):
-        fail("UPDATE=1 replaces the whole table, so it goes without FILTER")
+        fail("UPDATE=1 replaces the whole table: leave out FILTER")
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         futures = {measure: counts(pool, these, measure)
                    for measure, these in measures(programs).items()}

@@ -185,7 +185,7 @@ def check_figures():
     for name, row in re.findall(r"^\| [^|]*\(`(\w+)`\) (\|.*) \|$", Path("README.md").read_text(), re.M):
         for figure in numbers(row):
             if not any(figure in (known, f"{float(known):.0f}") for known in rows.get(name, [])):
-                problem("README.md", f"{figure} is no figure of `{name}` in the reports")
+                problem("README.md", f"{figure} is not among the figures of `{name}` in the reports")
 
 
 UNSAFE_FUNCTIONS = Path("ocaml-boxroot-sys/src/build/bindings/unsafe_functions.txt")
@@ -222,7 +222,7 @@ def check_unsafe_functions(write):
     if write and found:
         page.write_text(before + table + "\n" + after)
     elif not found or before + table + "\n" + after != page.read_text():
-        problem(page, f"its table of unsafe functions is not that of {UNSAFE_FUNCTIONS}: .ci/documents.py --table prints it")
+        problem(page, f"its table of unsafe functions differs from {UNSAFE_FUNCTIONS}: .ci/documents.py --table prints the right one")
 
 
 def check_summary():
@@ -302,7 +302,7 @@ def check_blocks(path, scratch, quoted):
             context = None
         if "ignore" in words:
             if not any(code in text for text in quoted[words[0]]):
-                problem(place, f"is not a part of a file of this repository in {words[0]}")
+                problem(place, f"is not an excerpt of a {words[0]} file of this repository")
         elif words[:1] == ["rust"]:
             if str(path) not in doctested:
                 problem(place, "is not compiled: see ocaml-boxroot/src/lib.rs")
@@ -326,7 +326,7 @@ def check_blocks(path, scratch, quoted):
                 if "make " in line:
                     check_make(path, number, line[line.index("make "):])
         elif words not in (["text"], ["asm"]):  # output
-            problem(place, f"a block in '{language}', which nothing checks; output is 'text'")
+            problem(place, f"blocks in '{language}' are not checked; mark output as 'text'")
 
 
 documents = [path for path in tracked("*.md") if not path.is_symlink() and "corpus" not in path.parts]

@@ -81,7 +81,7 @@ def c_uninstall(folder, make):
         fail("DESTDIR is not respected")
     for file in [*staged.glob("lib/pkgconfig/*"), *staged.glob("lib/cmake/**/*.cmake")]:
         if str(folder) in file.read_text():
-            fail(f"DESTDIR stands in {file}")
+            fail(f"{file} contains DESTDIR")
     told = run("pkg-config --cflags --libs boxroot", env={"PKG_CONFIG_PATH": str(staged / "lib/pkgconfig")})
     for flag in "-I/opt/box & roots/include", "-L/opt/box & roots/lib":
         if flag not in shlex.split(told):
@@ -207,7 +207,7 @@ def c_cmake(folder):
     consumer("add_subdirectory", f"-DBOXROOT_SOURCE={ROOT}/boxroot-c")
     others = [name for name in run("ar t consumer/boxroot/libboxroot.a").split() if not name.startswith("bxr_")]
     if others:
-        fail(f"objects in CMake's archive have names that a program may have, too: {others}")
+        fail(f"objects in CMake's archive have names that a program may also have: {others}")
     lists = Path(ROOT, "tests/users/packages/c/CMakeLists.txt").read_text()
     Path("CMakeLists.txt").write_text(lists.replace("find_package(boxroot 0.4", "find_package(boxroot 0.9"))
     status, output = attempt("cmake -S . -B refused", [made])
@@ -281,7 +281,7 @@ def ocaml_package():
         sources("package")
         run(dune, "build --root . -j2 boxroot.opam @install", cwd="package")
         if Path("package/boxroot.opam").read_text() != Path(ROOT, "boxroot-c/boxroot.opam").read_text():
-            fail("boxroot.opam is not what dune makes of dune-project")
+            fail("boxroot.opam differs from what dune generates from dune-project")
         run(dune, "install --root . --prefix", folder / "installed", "boxroot", cwd="package")
         Path("bin").mkdir()
         os.symlink(dune, "bin/dune")
@@ -362,7 +362,7 @@ def with_dune(folder, dune):
 
     status, output = attempt(build, "./main.exe")
     if status == 0 or 'Library "boxroot" not found' not in output:
-        fail(f"boxroot is found elsewhere, too\n{output}")
+        fail(f"boxroot is also found elsewhere\n{output}")
     sources("vendor/boxroot")
     run(build, "./main.exe")
     prints("dune, boxroot in the workspace", "native: passed", f"{built}/main.exe")
