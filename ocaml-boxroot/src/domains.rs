@@ -629,8 +629,8 @@ impl ScopeJobs {
             return Err(AttachError::Forked);
         }
         ffi::report(
-            "boxroot: Domains::scope cannot end in the child of a fork: its jobs have not ended, and run \
-             in the parent alone. The child calls exec or exit before the closure returns\n",
+            "boxroot: Domains::scope cannot end in the child of a fork, because its unfinished jobs run only in \
+             the parent; call exec or exit in the child before the closure returns\n",
         );
         std::process::abort()
     }

@@ -77,7 +77,7 @@ reasons! {
         /// This thread is dropping the Rust value of an [`OCamlBox`](crate::markers::OCamlBox)
         /// inside a collection. The `drop` can drop roots, but cannot use OCaml in any other way.
         /// If it needs OCaml, let it send the work to another thread, which attaches.
-        InFinaliser = "OCaml's collector is dropping a Rust value on this thread: only roots can be dropped here",
+        InFinaliser = "this thread is dropping a Rust value during a garbage collection: the drop can only drop roots",
         /// Memory ran out. Existing roots are intact.
         OutOfMemory = "out of memory; existing roots are intact",
         /// No OCaml runtime was started. Call [`Runtime::start`](crate::Runtime::start), or
@@ -96,16 +96,16 @@ reasons! {
         /// No root can be created. On OCaml 4, the `Thread` module may have been initialised after
         /// `boxroot_setup`. On any version, the process may also have a different copy of the C
         /// library, which hides names of this copy.
-        Invalid = "boxroot cannot work here: the Thread module was initialised after boxroot was set up \
-            (link the threads library before what sets boxroot up), or the process also has a different copy \
-            of the library, or the program's OCaml is of another version than the one that this crate was \
-            compiled for (cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)",
+        Invalid = "boxroot cannot be used in this process: either the Thread module was initialised after boxroot was set up \
+            (link the threads library first), or the process also has a different copy of the library, \
+            or this crate was compiled for another version of OCaml \
+            (run cargo clean -p ocaml-boxroot-sys -p ocaml-boxroot)",
         /// This thread cannot attach. Another library has registered it, or once registered it with
         /// a domain other than the first (OCaml 5.5); or its domain has ended; or OCaml could not
         /// register it. When OCaml registers the first thread, it also starts its tick thread. If
         /// the system refuses to create the tick thread, a later attach may succeed.
-        ThreadNotRegistered = "OCaml could not register this thread; it may be registered elsewhere, its domain may have ended, \
-            or the system may have refused OCaml a thread of its own",
+        ThreadNotRegistered = "OCaml could not register this thread: C code may have registered it, its domain may have ended, \
+            or the system may have refused to create OCaml's tick thread",
         /// The OCaml program does not link the `threads` library. Without it, only the thread that
         /// started OCaml can attach.
         SystemThreadsMissing = "the OCaml program does not link the threads library (in a build script, \

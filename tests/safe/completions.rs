@@ -227,7 +227,7 @@ test!(future_of_a_promise, forbid(unsafe_code), || {
                 resolve(lock, done, Ok(300));
                 Ok(nothing(lock))
             }),
-            ("Err(Unresolved: OCaml never resolves", |lock, _| Ok(nothing(lock))),
+            ("Err(Unresolved: OCaml can no longer resolve", |lock, _| Ok(nothing(lock))),
             ("Ok(9)", |lock, done| {
                 let done = done.clone_in(lock)?;
                 let resolves =

@@ -56,48 +56,48 @@ type S = OCamlString;
 // Results.
 declared! {
     int_for_string: () -> S as String = "mistakes.int", "the result of `wrong`: ";
-    string_for_int: () -> I as i64 = "mistakes.string", "a string, where OCamlInt belongs";
-    float_for_int: () -> I as i64 = "mistakes.float", "a float, where OCamlInt belongs";
-    int_for_float: () -> OCamlFloat as f64 = "mistakes.int", "the immediate 42, where OCamlFloat belongs";
-    int32_for_int: () -> I as i64 = "mistakes.int32", "an int32, where OCamlInt belongs";
-    int_for_int32: () -> OCamlInt32 as i32 = "mistakes.int", "where OCamlInt32 belongs";
-    int64_for_int32: () -> OCamlInt32 as i32 = "mistakes.int64", "an int64, where OCamlInt32 belongs";
-    nativeint_for_int64: () -> OCamlInt64 as i64 = "mistakes.nativeint", "a nativeint, where OCamlInt64 belongs";
-    int64_for_nativeint: () -> OCamlNativeint as isize = "mistakes.int64", "an int64, where OCamlNativeint belongs";
-    unit_for_string: () -> S as String = "mistakes.unit", "the immediate 0, where OCamlString belongs";
-    int_for_bool: () -> bool as bool = "mistakes.int", "the immediate 42, where bool belongs";
-    int_for_char: () -> OCamlChar as char = "mistakes.thousand", "the immediate 1000, where OCamlChar belongs";
-    int_for_unit: () -> () as () = "mistakes.int", "the immediate 42, where () belongs";
-    an_option_forgotten: () -> S as String = "mistakes.some", "a block of tag 0 and size 1, where OCamlString belongs";
-    an_option_too_many: () -> Option<S> as Option<String> = "mistakes.string", "a string, where Option<OCamlString> belongs";
+    string_for_int: () -> I as i64 = "mistakes.string", "expected OCamlInt, found a string";
+    float_for_int: () -> I as i64 = "mistakes.float", "expected OCamlInt, found a float";
+    int_for_float: () -> OCamlFloat as f64 = "mistakes.int", "expected OCamlFloat, found the immediate 42";
+    int32_for_int: () -> I as i64 = "mistakes.int32", "expected OCamlInt, found an int32";
+    int_for_int32: () -> OCamlInt32 as i32 = "mistakes.int", "expected OCamlInt32, found ";
+    int64_for_int32: () -> OCamlInt32 as i32 = "mistakes.int64", "expected OCamlInt32, found an int64";
+    nativeint_for_int64: () -> OCamlInt64 as i64 = "mistakes.nativeint", "expected OCamlInt64, found a nativeint";
+    int64_for_nativeint: () -> OCamlNativeint as isize = "mistakes.int64", "expected OCamlNativeint, found an int64";
+    unit_for_string: () -> S as String = "mistakes.unit", "expected OCamlString, found the immediate 0";
+    int_for_bool: () -> bool as bool = "mistakes.int", "expected bool, found the immediate 42";
+    int_for_char: () -> OCamlChar as char = "mistakes.thousand", "expected OCamlChar, found the immediate 1000";
+    int_for_unit: () -> () as () = "mistakes.int", "expected (), found the immediate 42";
+    an_option_forgotten: () -> S as String = "mistakes.some", "expected OCamlString, found a block of tag 0 and size 1";
+    an_option_too_many: () -> Option<S> as Option<String> = "mistakes.string", "expected Option<OCamlString>, found a string";
     result_for_option: () -> Option<S> as Option<String> = "mistakes.error", "a block of tag 1";
-    list_for_array: () -> OCamlArray<I> as Vec<i64> = "mistakes.list", "a block of tag 0 and size 2, where OCamlInt belongs";
-    array_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.array", "where OCamlList<OCamlInt> belongs";
-    ints_for_floats: () -> OCamlArray<OCamlFloat> as Vec<f64> = "mistakes.array", "where OCamlFloat belongs";
+    list_for_array: () -> OCamlArray<I> as Vec<i64> = "mistakes.list", "expected OCamlInt, found a block of tag 0 and size 2";
+    array_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.array", "expected OCamlList<OCamlInt>, found ";
+    ints_for_floats: () -> OCamlArray<OCamlFloat> as Vec<f64> = "mistakes.array", "expected OCamlFloat, found ";
     floats_for_ints: () -> OCamlArray<I> as Vec<i64> = "mistakes.floats", "does not match the expected type";
-    strings_for_ints: () -> OCamlList<I> as Vec<i64> = "mistakes.strings", "a string, where OCamlInt belongs";
+    strings_for_ints: () -> OCamlList<I> as Vec<i64> = "mistakes.strings", "expected OCamlInt, found a string";
     pair_for_triple: () -> (I, S, OCamlFloat) as (i64, String, f64) = "mistakes.pair", "size 2";
-    triple_for_pair: () -> (I, S) as (i64, String) = "mistakes.triple", "size 3, where (OCamlInt, OCamlString) belongs";
-    a_pair_in_another_order: () -> (S, I) as (String, i64) = "mistakes.pair", "where OCamlString belongs";
+    triple_for_pair: () -> (I, S) as (i64, String) = "mistakes.triple", "expected (OCamlInt, OCamlString), found a block of tag 0 and size 3";
+    a_pair_in_another_order: () -> (S, I) as (String, i64) = "mistakes.pair", "expected OCamlString, found ";
     map_for_list: () -> OCamlList<(S, I)> as BTreeMap<String, i64> = "mistakes.map", "size 5";
-    list_for_map: () -> OCamlMap<S, I> as BTreeMap<String, i64> = "mistakes.list", "where OCamlMap<OCamlString, OCamlInt> belongs";
+    list_for_map: () -> OCamlMap<S, I> as BTreeMap<String, i64> = "mistakes.list", "expected OCamlMap<OCamlString, OCamlInt>, found ";
     set_for_map: () -> OCamlMap<I, I> as BTreeMap<i64, i64> = "mistakes.set", "size 4";
     seq_for_list: () -> OCamlList<I> as Vec<i64> = "mistakes.seq", "a function";
-    a_bigarray_of_other_elements: () -> OCamlArray1<f64> as Vec<f64> = "mistakes.bigarray", "a bigarray (int, c_layout, dimensions: 1), where Bigarray<Array1, OCamlFloat, Float64Elt, CLayout> belongs";
-    a_bigarray_in_another_layout: () -> OCamlArray1<I, FortranLayout> as Vec<isize> = "mistakes.bigarray", "c_layout, dimensions: 1), where Bigarray<Array1, OCamlInt, IntElt, FortranLayout> belongs";
-    lazy_for_its_value: () -> I as i64 = "mistakes.lazy", "where OCamlInt belongs";
-    reference_for_its_value: () -> I as i64 = "mistakes.ref", "size 1, where OCamlInt belongs";
+    a_bigarray_of_other_elements: () -> OCamlArray1<f64> as Vec<f64> = "mistakes.bigarray", "expected Bigarray<Array1, OCamlFloat, Float64Elt, CLayout>, found a bigarray (int, c_layout, dimensions: 1)";
+    a_bigarray_in_another_layout: () -> OCamlArray1<I, FortranLayout> as Vec<isize> = "mistakes.bigarray", "expected Bigarray<Array1, OCamlInt, IntElt, FortranLayout>, found a bigarray (int, c_layout, dimensions: 1)";
+    lazy_for_its_value: () -> I as i64 = "mistakes.lazy", "expected OCamlInt, found ";
+    reference_for_its_value: () -> I as i64 = "mistakes.ref", "expected OCamlInt, found a block of tag 0 and size 1";
 }
 
 // Calls.
 declared! {
     an_argument_forgotten: (n: I = 1) -> I as i64 = "mistakes.add", "too few arguments";
     an_argument_too_many: (n: I = 1, text: S = "text") -> I as i64 = "mistakes.succ", "the function `wrong`: ";
-    two_arguments_for_a_tuple: (a: I = 1, b: I = 2) -> I as i64 = "mistakes.sum", "a function of a tuple of 2, which is called with the immediate 1";
+    two_arguments_for_a_tuple: (a: I = 1, b: I = 2) -> I as i64 = "mistakes.sum", "a function of a tuple of 2 is called with the immediate 1";
     a_tuple_for_two_arguments: (pair: (I, I) = (1, 2)) -> I as i64 = "mistakes.add", "too few arguments";
     a_unit_forgotten: (n: I = 1) -> I as i64 = "mistakes.after_unit", "too few arguments";
     an_optional_argument_forgotten: (n: I = 1) -> I as i64 = "mistakes.optional", "too few arguments";
-    a_value_that_is_no_function: (n: I = 1) -> I as i64 = "mistakes.number", "the immediate 42, where a function belongs";
+    a_value_that_is_no_function: (n: I = 1) -> I as i64 = "mistakes.number", "expected a function, found the immediate 42";
     another_name: (n: I = 1) -> I as i64 = "mistakes.no_such", "mistakes.no_such";
 }
 
@@ -174,22 +174,22 @@ rust_enums! {
 
 // Records and variants.
 declared! {
-    a_field_forgotten: () -> FieldForgotten as RustFieldForgotten = "mistakes.order", "size 4, where FieldForgotten belongs";
-    a_field_too_many: () -> FieldTooMany as RustFieldTooMany = "mistakes.order", "size 4, where FieldTooMany belongs";
+    a_field_forgotten: () -> FieldForgotten as RustFieldForgotten = "mistakes.order", "expected FieldForgotten, found a block of tag 0 and size 4";
+    a_field_too_many: () -> FieldTooMany as RustFieldTooMany = "mistakes.order", "expected FieldTooMany, found a block of tag 0 and size 4";
     two_fields_swapped: () -> Swapped as RustSwapped = "mistakes.order", "`size` of the result of `wrong`: ";
-    floats_for_a_mixed_record: () -> Floats as RustFloats = "mistakes.parcel", "where Floats belongs";
-    a_mixed_record_for_floats: () -> Mixed as RustMixed = "mistakes.point", "an array or record of floats, where Mixed belongs";
+    floats_for_a_mixed_record: () -> Floats as RustFloats = "mistakes.parcel", "expected Floats, found ";
+    a_mixed_record_for_floats: () -> Mixed as RustMixed = "mistakes.point", "expected Mixed, found an array or record of floats";
     a_field_of_another_type: () -> FieldOfAnotherType as RustFieldOfAnotherType = "mistakes.order", "`size` of ";
     the_option_of_a_field_forgotten: () -> OptionForgotten as RustOptionForgotten = "mistakes.order", "`note` of ";
-    unboxed_forgotten: () -> Boxed as RustBoxed = "mistakes.metres", "a float, where Boxed belongs";
+    unboxed_forgotten: () -> Boxed as RustBoxed = "mistakes.metres", "expected Boxed, found a float";
     unboxed_too_many: () -> Unboxed as RustUnboxed = "mistakes.name", "`text` of ";
-    another_record: () -> OCamlOrder as Order = "mistakes.parcel", "size 2, where OCamlOrder belongs";
-    a_constant_missing: () -> ConstantMissing as RustConstantMissing = "mistakes.large", "the immediate 1, where ConstantMissing belongs";
+    another_record: () -> OCamlOrder as Order = "mistakes.parcel", "expected OCamlOrder, found a block of tag 0 and size 2";
+    a_constant_missing: () -> ConstantMissing as RustConstantMissing = "mistakes.large", "expected ConstantMissing, found the immediate 1";
     a_constructor_missing: () -> ConstructorMissing as RustConstructorMissing = "mistakes.box", "a block of tag 1";
-    constructors_in_another_order: () -> AnotherOrder as RustAnotherOrder = "mistakes.custom", "where AnotherOrder belongs";
-    a_tuple_for_two_parts: () -> Tuple as RustTuple = "mistakes.box", "where Tuple belongs";
-    two_parts_for_a_tuple: () -> Arguments as RustArguments = "mistakes.old", "where Arguments belongs";
-    ordinary_for_polymorphic: () -> Ordinary as RustOrdinary = "mistakes.closed", "where Ordinary belongs";
+    constructors_in_another_order: () -> AnotherOrder as RustAnotherOrder = "mistakes.custom", "expected AnotherOrder, found ";
+    a_tuple_for_two_parts: () -> Tuple as RustTuple = "mistakes.box", "expected Tuple, found ";
+    two_parts_for_a_tuple: () -> Arguments as RustArguments = "mistakes.old", "expected Arguments, found ";
+    ordinary_for_polymorphic: () -> Ordinary as RustOrdinary = "mistakes.closed", "expected Ordinary, found ";
     a_name_misspelled: () -> Misspelled as RustMisspelled = "mistakes.open", "does not match the expected type";
     another_parameter: () -> Own<S> as RustOwn<String> = "mistakes.own", "`item` of ";
 }
@@ -214,10 +214,10 @@ fn called<R>(
 
 // Values that are read without conversions; functions; exceptions.
 programs! {
-    reading_an_int: |lock| called::<S>(lock, "mistakes.int", |s| s.to_string_lossy()), "where OCamlString belongs";
+    reading_an_int: |lock| called::<S>(lock, "mistakes.int", |s| s.to_string_lossy()), "expected OCamlString, found ";
     a_bigarray_of_other_dimensions: |lock| {
         called::<OCamlArray2<I>>(lock, "mistakes.bigarray", |array| format!("{:?}", array.dimensions()))
-    }, "dimensions: 1), where Bigarray<Array2, OCamlInt, ";
+    }, "expected Bigarray<Array2, OCamlInt, ";
     reading_a_field: |lock| {
         called::<OCamlOrder>(lock, "mistakes.pair", |order| order.at(OCamlOrder::customer).to_string_lossy())
     }, "`customer`: ";
@@ -229,7 +229,7 @@ programs! {
     a_function_of_rust: |lock| {
         let f = Function::<(I,), I>::from_rust(lock, |lock, n| Ok(n.get(lock).to_int()))?;
         apply_to_text::<i64>(lock, &f)
-    }, "a string, where OCamlInt belongs";
+    }, "expected OCamlInt, found a string";
     an_argument_of_an_exception: |lock| match sold_out(lock) {
         // SAFETY: none: the argument is a string.
         Err(CallError::Exception(e)) => match unsafe { e.argument::<I>(lock, 0) }? {
@@ -237,7 +237,7 @@ programs! {
             None => Ok(0),
         },
         _ => Ok(0),
-    }, "a string, where OCamlInt belongs";
+    }, "expected OCamlInt, found a string";
     // SAFETY: none: there is no such exception.
     another_exception: |lock| unsafe { Exception::new(lock, "Out_of_stock", &[]) }, "\"Out_of_stock\"";
 }
@@ -250,9 +250,9 @@ declared! {
     the_first_exported_argument_forgotten: () -> I as i64 = "mistakes.first_forgotten", "argument `n` of ";
     another_exported_record: () -> I as i64 = "mistakes.an_order", "argument `order` of ";
     a_field_of_an_exported_record: () -> I as i64 = "mistakes.part_of_order", "`customer` of argument `order` of ";
-    an_exported_callback: () -> I as i64 = "mistakes.a_callback", "the immediate 42, where a function belongs";
-    a_box_of_another_type: () -> I as i64 = "mistakes.another_box", "a box of a Rust value, where OCamlBox<String> belongs";
-    an_int_for_a_box: () -> I as i64 = "mistakes.no_box", "the immediate 42, where OCamlBox<String> belongs";
+    an_exported_callback: () -> I as i64 = "mistakes.a_callback", "expected a function, found the immediate 42";
+    a_box_of_another_type: () -> I as i64 = "mistakes.another_box", "expected OCamlBox<String>, found a box of a Rust value";
+    an_int_for_a_box: () -> I as i64 = "mistakes.no_box", "expected OCamlBox<String>, found the immediate 42";
 }
 
 /// Mistakes that the compiler finds, each with the program in `ocaml-boxroot/tests/compile_fail`

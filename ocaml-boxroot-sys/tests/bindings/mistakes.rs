@@ -477,7 +477,7 @@ fn register_is_forgotten() {
         said(Command::new(modules.0.join("program")).output().unwrap()).unwrap()
     };
     let said = run(main);
-    assert_says(&said, &["before the module Glue", "say `let () = Glue.register ()`"]);
+    assert_says(&said, &["initialised the module Glue", "add `let () = Glue.register ()`"]);
     assert_eq!(run(&format!("let () = Glue.register ()\n{main}")), "Rust has it\n");
 }
 

@@ -119,7 +119,7 @@ static struct obx_held *read_bytes(unsigned char const *bytes, size_t length, ch
 }
 
 static uintnat deserialize(void *place) {
-  char text[OBX_ERROR_SIZE] = "no memory for the bytes of a Rust value";
+  char text[OBX_ERROR_SIZE] = "out of memory while reading a Rust value";
   struct obx_held **held = place;
   *held = NULL; /* for the finaliser, if this raises */
   free_in_work();

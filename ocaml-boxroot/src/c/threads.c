@@ -83,9 +83,9 @@ static void report_no_key(void) {
 #ifdef OBX_DEBUG_CHECKS
   static bool reported; /* under the lock of the domain that threads are registered with */
   if (!reported)
-    fputs("boxroot: OCaml's record of a thread was not found: each thread that attaches leaves one "
-          "behind.\n"
-          "boxroot: no version of OCaml that was tested does this; please report yours.\n",
+    fputs("boxroot: OCaml's record of a thread was not found: each thread that attaches leaks a "
+          "record.\n"
+          "boxroot: this happens with no tested version of OCaml; please report your version.\n",
           stderr);
   reported = true;
 #endif

@@ -37,7 +37,7 @@ macro_rules! include_bindings {
         $crate::macro_support::include!($crate::macro_support::concat!(
             $crate::macro_support::env!(
                 "OUT_DIR",
-                "include_bindings! needs a build script, which makes the bindings: build.rs, beside Cargo.toml"
+                "include_bindings! needs a build script that generates the bindings: add build.rs next to Cargo.toml"
             ),
             "/ocaml_bindings.rs"
         ));
@@ -473,8 +473,8 @@ pub mod bound_support {
             let module = self.0;
             write!(
                 f,
-                "OCaml calls Rust before the module {module}, which compares their interfaces, is initialised: say \
-                 `let () = {module}.register ()` in a module that is initialised before this call"
+                "OCaml called Rust before it initialised the module {module}, which compares their interfaces: add \
+                 `let () = {module}.register ()` to a module that is initialised before this call"
             )
         }
     }

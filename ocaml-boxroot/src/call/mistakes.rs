@@ -21,12 +21,12 @@ macro_rules! mistaken_functions {
         $(-> $result:ty $(as $rust:ty)?)? { $($body:tt)* } $($more:tt)*
     ) => {
         $crate::mistaken_functions! {
-            @error $name "OCaml has its body; `export!` declares functions of Rust that OCaml calls"
+            @error $name "OCaml defines the body; use `export!` for Rust functions that OCaml calls"
         }
     };
     (@find $(#[$attribute:meta])* $visibility:vis fn $name:ident $($more:tt)*) => {
         $crate::mistaken_functions! {
-            @error $name "the form is `fn name(argument: OCamlType, …) -> OCamlType as RustType = \"registered name\";`"
+            @error $name "write it as `fn name(argument: OCamlType, …) -> OCamlType as RustType = \"registered name\";`"
         }
     };
     (@error $name:ident $message:literal) => {
@@ -37,7 +37,7 @@ macro_rules! mistaken_functions {
     ($($tokens:tt)*) => {
         $crate::macro_support::compile_error!($crate::macro_support::concat!(
             "ocaml_functions! takes `unsafe { fn name(argument: OCamlType, …) -> OCamlType as RustType = \"registered name\"; … }`, ",
-            "where `unsafe` is the promise that OCaml registers such functions. Exceptions have a block of their own: ",
+            "where `unsafe` is your promise that OCaml registers such functions. Declare exceptions in a separate block: ",
             "`unsafe { exception Name { argument: OCamlType as RustType, … } = \"registered name\"; … }`",
         ));
     };
@@ -57,7 +57,7 @@ macro_rules! mistaken_exports {
     };
     ($(#[$attribute:meta])* $visibility:vis fn $name:ident $($more:tt)*) => {
         $crate::mistaken_exports! {
-            @error $name "the word `unsafe` is missing before `fn`: the promise that OCaml declares the function with these types"
+            @error $name "write `unsafe` before `fn`: it is your promise that OCaml declares the function with these types"
         }
     };
     (
@@ -65,12 +65,12 @@ macro_rules! mistaken_exports {
         $visibility:vis unsafe fn $name:ident($lock:ident $(, $argument:ident: $type:ty $(as $rust:ty)?)* $(,)?) $($more:tt)*
     ) => {
         $crate::mistaken_exports! {
-            @error $name "the result is `-> Result<OCamlType as RustType, Error>`, or `-> Result<(), Error>` without one"
+            @error $name "the result must be `-> Result<OCamlType as RustType, Error>`, or `-> Result<(), Error>` for unit"
         }
     };
     ($(#[$attribute:meta])* $visibility:vis unsafe fn $name:ident $($more:tt)*) => {
         $crate::mistaken_exports! {
-            @error $name "the arguments are a name for the token, without a type, and `name: OCamlType` or `name: OCamlType as RustType`"
+            @error $name "the arguments must be a name for the token, without a type, and then `name: OCamlType` or `name: OCamlType as RustType`"
         }
     };
     (@error $name:ident $message:literal) => {

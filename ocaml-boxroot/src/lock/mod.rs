@@ -262,12 +262,12 @@ impl DomainLock {
 fn cannot_go_on() -> ! {
     let why = if uses::is_forked() {
         &format!(
-            "DomainLock::release cannot take the lock again in this process, because its closure forked: {}. A child of such a fork \
-             calls exec or exit before the closure returns",
+            "DomainLock::release cannot take the lock again in this process, which its closure forked: {}; or call exec or exit in the \
+             child before the closure returns",
             AttachError::Forked
         )
     } else {
-        "DomainLock::release ended before a DomainLock::attach that the same thread began in it: coroutines went on in another order"
+        "DomainLock::release ended while a DomainLock::attach inside it was still active: coroutines must end such calls in reverse order"
     };
     ffi::report(&format!("boxroot: {why}\n"));
     std::process::abort()

@@ -210,8 +210,8 @@ impl Drop for ShutdownOnDrop {
     fn drop(&mut self) {
         if let Err(error) = shut_down() {
             ffi::report(&format!(
-                "ocaml-boxroot: OCaml was not shut down, so its at_exit functions have not run, and what it has buffered is not \
-                 written: {error}\n"
+                "ocaml-boxroot: OCaml was not shut down, so its at_exit functions have not run, and its buffered output is \
+                 lost: {error}\n"
             ));
         }
     }

@@ -168,7 +168,7 @@ pub(super) mod sealed {
 
     #[diagnostic::on_unimplemented(
         message = "a bigarray of one dimension has no slices",
-        note = "its elements are `cells`, and `sub` is a part of it"
+        note = "`cells` gives its elements, and `sub` gives a part of it"
     )]
     pub trait Sliced: Dimensions {
         /// The dimensions of a slice, which has one dimension less.
@@ -194,9 +194,9 @@ pub(super) mod sealed {
     }
 
     #[diagnostic::on_unimplemented(
-        message = "bigarrays have no elements `{Self}`",
-        label = "no type of elements",
-        note = "the elements of bigarrays are f32, f64, i8, u8, i16, u16, i32, i64, OCamlInt, OCamlNativeint or OCamlChar"
+        message = "`{Self}` cannot be the element type of a bigarray",
+        label = "not an element type",
+        note = "the element types are f32, f64, i8, u8, i16, u16, i32, i64, OCamlInt, OCamlNativeint and OCamlChar"
     )]
     pub trait Element: Sized {
         /// The element's type in OCaml.
@@ -258,7 +258,7 @@ macro_rules! elts {
                 10 => "complex32",
                 11 => "complex64",
                 $($kind => $name,)*
-                _ => "a kind that is not known",
+                _ => "an unknown kind",
             }
         }
     };
@@ -532,7 +532,8 @@ where
     let sizes = sizes.unwrap_or(std::slice::from_ref(&length));
     assert!(
         sizes.len() <= 16 && is_product(length, sizes),
-        "boxroot: {length} elements are no bigarray with the dimensions {sizes:?}"
+        "boxroot: {length} elements cannot form a bigarray with the dimensions {sizes:?}: their product \
+         must be {length}, and there can be at most 16"
     );
     let (flags, held) = (B::KIND | L::FLAG, owner.give());
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
@@ -700,10 +701,10 @@ impl<'l, D: sealed::Dimensions, A, B: sealed::Known<A>, L: sealed::Layout>
     fn data(self) -> *const u8 {
         // SAFETY: `self` is a live bigarray (by its type and lifetime).
         let (kind, data) = unsafe { (ffi::obx_ba_kind(self.raw()), ffi::obx_ba_data(self.raw())) };
-        assert_eq!(kind, B::KIND, "a bigarray of another kind");
+        assert_eq!(kind, B::KIND, "the bigarray has another kind");
         assert!(
             data.cast::<<B::Element as sealed::Element>::Cell>().is_aligned(),
-            "a bigarray whose memory is not aligned"
+            "the memory of the bigarray is not aligned"
         );
         data.cast()
     }
@@ -892,7 +893,7 @@ impl<D: sealed::Dimensions, A, B: sealed::Kind<A>, L: sealed::Layout>
         for array in [from, to] {
             // SAFETY: the value is a live bigarray (by its type and lifetime).
             let kind = unsafe { ffi::obx_ba_kind(array.raw()) };
-            assert_eq!(kind, B::KIND, "a bigarray of another kind");
+            assert_eq!(kind, B::KIND, "the bigarray has another kind");
         }
         if !from.sizes().eq(to.sizes()) {
             return Err(ConversionError::new(ConversionErrorKind::OutOfBounds));

@@ -611,7 +611,7 @@ fn find_registered(name: &str, id: TypeId) -> Option<&'static Registered> {
     let found = iter::successors(last_registered(), |entry| entry.next).find(|e| e.name == name);
     assert!(
         found.is_none_or(|entry| entry.id == id),
-        "boxroot: two types are marshalled by the name {name:?}"
+        "boxroot: two Rust types are marshalled under the name {name:?}; give each type its own name"
     );
     found
 }

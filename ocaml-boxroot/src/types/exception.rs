@@ -452,12 +452,12 @@ impl fmt::Display for CallError {
             CallError::Conversion(error) => error.fmt(f),
             CallError::NotRegistered(name) => write!(
                 f,
-                "OCaml has registered no such function or exception as {name:?}; is the module that does so \
-                 linked, and initialised?"
+                "no OCaml function or exception is registered as {name:?}; check the name, and that the module that \
+                 registers it is linked and initialised"
             ),
             CallError::Unresolved => f.write_str(
-                "OCaml never resolves the promise: the function that resolves it was garbage, or the \
-                 CompletionQueue was closed, by close or by a shutdown",
+                "OCaml can no longer resolve the promise: either its resolver was garbage-collected, or the \
+                 CompletionQueue was closed (by close or by a shutdown)",
             ),
             CallError::Attach(error) => error.fmt(f),
         }

@@ -90,11 +90,11 @@ pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> ConversionError {
 #[cold]
 fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> ConversionError {
     let hint = match is_closure(value) {
-        true => " (a function that is called with too few arguments returns a function)",
+        true => " (a call with too few arguments returns a function)",
         false => "",
     };
     let (value, name) = (describe(value), without_paths(type_name));
-    ConversionError::mismatch(format!("{value}, where {name} belongs{hint}"))
+    ConversionError::mismatch(format!("expected {name}, found {value}{hint}"))
 }
 
 /// Removes the paths from the name of a marker.

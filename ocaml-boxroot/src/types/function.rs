@@ -245,7 +245,7 @@ impl DomainLock {
             if !is_closure(Value::from_raw(result)) {
                 let all = arguments.len();
                 return Err(ConversionError::mismatch(format!(
-                    "a function that takes {count} arguments, where one of {all} belongs"
+                    "expected a function of {all} arguments, found one of {count}"
                 ))
                 .into());
             }
@@ -338,7 +338,7 @@ fn takes(
 ) -> Result<usize, ConversionError> {
     if !is_closure(function) {
         let found = describe(function);
-        return Err(ConversionError::mismatch(format!("{found}, where a function belongs")));
+        return Err(ConversionError::mismatch(format!("expected a function, found {found}")));
     }
     match arity(function) {
         None => Ok(count), // in bytecode: unknown
@@ -349,7 +349,7 @@ fn takes(
                 return Ok(1);
             }
             let (function, first) = (describe(function), describe(first));
-            Err(ConversionError::mismatch(format!("{function}, which is called with {first}")))
+            Err(ConversionError::mismatch(format!("{function} is called with {first}")))
         }
     }
 }

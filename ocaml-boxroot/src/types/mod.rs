@@ -167,11 +167,11 @@ type Invariant<T> = PhantomData<fn(T) -> T>;
 /// unsafe impl ocaml_boxroot::markers::OneType for Connection {}
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot stand for a type variable of OCaml",
-    label = "this type variable is `{Self}`, which is not known to be one type of OCaml",
-    note = "roots of `OCamlAny`, and of OCaml's `Obj.t`, may own values of different types, which OCaml must not take for \
-            values of one: give the roots the marker of their type",
-    note = "a marker of your own may implement `OneType`"
+    message = "`{Self}` cannot stand for an OCaml type variable",
+    label = "this type variable is `{Self}`, which may stand for several OCaml types",
+    note = "roots of `OCamlAny`, and of OCaml's `Obj.t`, may own values of different types, but OCaml would use them as values \
+            of one type: use roots of the marker that names the type",
+    note = "your own markers can implement `OneType`"
 )]
 pub unsafe trait OneType {
     /// Fails to compile if the marker's declaration is wrong. Functions with type variables
@@ -289,14 +289,14 @@ pub unsafe trait OneType {
 #[diagnostic::on_unimplemented(
     message = "cannot convert `{Self}` to the OCaml type `{T}`",
     label = "no conversion from this type to an OCaml `{T}`",
-    note = "an OCamlInt is made from any integer type, an OCamlFloat from f64, an OCamlString from str, String, [u8] and Vec<u8>, \
-            an OCamlList<A> and an OCamlArray<A> from vectors, arrays and slices of what an A is made from, \
-            and each type from a root of it, `&Boxroot<{T}>`",
-    note = "a Function is made from a closure by `Function::<(A,), R>::from_rust_converting(lock, |lock, a: i64| Ok(…))?`",
-    note = "an iterator is collected into a `Vec` first; an OCamlMap is made by OCaml: `names::of_seq(lock, &map)?`, where OCaml says \
+    note = "an OCamlInt can be made from any integer type, an OCamlFloat from f64, an OCamlString from str, String, [u8] or Vec<u8>, \
+            an OCamlList<A> or OCamlArray<A> from a vector, array or slice whose elements convert to A, \
+            and any type from a root of that type, `&Boxroot<{T}>`",
+    note = "to make a Function from a closure, call `Function::<(A,), R>::from_rust_converting(lock, |lock, a: i64| Ok(…))?`",
+    note = "collect an iterator into a `Vec` first; let OCaml make an OCamlMap: call `names::of_seq(lock, &map)?`, if the OCaml code has \
             `module Names = Map.Make (String)`",
-    note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` makes a record or a variant from a Rust type, \
-            which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
+    note = "the documentation of ToOCaml has a table of all types; `ocaml_type!` declares the conversion of a Rust type, named after `for`, \
+            to a record or a variant: `struct OCamlPoint for Point {{ … }}`"
 )]
 pub trait ToOCaml<T: ?Sized> {
     /// Copies the value to OCaml, and returns a root for the copy. The collector may run.
@@ -376,11 +376,11 @@ impl<T: ?Sized> FloatOf<T> {
 #[diagnostic::on_unimplemented(
     message = "cannot convert the OCaml type `{T}` to `{Self}`",
     label = "no conversion from an OCaml `{T}` to this type",
-    note = "an OCamlInt is copied to any integer type, an OCamlFloat to f64, an OCamlString to String and Vec<u8>, \
-            an OCamlList<A> and an OCamlArray<A> to vectors and arrays of what an A is copied to; \
-            and a value of any type can stay in OCaml, as a root, `Boxroot<{T}>`",
-    note = "the table in the documentation of ToOCaml has all types; `ocaml_type!` copies a record or a variant to a Rust type, \
-            which stands after `for`: `struct OCamlPoint for Point {{ … }}`"
+    note = "an OCamlInt can be copied to any integer type, an OCamlFloat to f64, an OCamlString to String or Vec<u8>, \
+            an OCamlList<A> or OCamlArray<A> to a vector or array whose elements can be copied from A; \
+            a value of any type can stay in OCaml, with a root, `Boxroot<{T}>`",
+    note = "the documentation of ToOCaml has a table of all types; `ocaml_type!` declares the conversion of a record or a variant \
+            to a Rust type, named after `for`: `struct OCamlPoint for Point {{ … }}`"
 )]
 pub trait FromOCaml<T: ?Sized>: Sized {
     /// Copies the value. The collector does not run. Implement this method; [`Value::to_rust`]

@@ -19,15 +19,15 @@ bound_type! { pub abstract OCamlCache<A> }
 
 fn any(lock: &mut DomainLock, any: Boxroot<OCamlAny>) {
     let _ = single::<OCamlAny>(lock, any);
-    //~^ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+    //~^ E0277 `OCamlAny` cannot stand for an OCaml type variable
 }
 
 fn unboxed(lock: &mut DomainLock, any: Boxroot<OCamlMeasure<OCamlAny>>) {
-    let _ = single(lock, any); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+    let _ = single(lock, any); //~ E0277 `OCamlAny` cannot stand for an OCaml type variable
 }
 
 fn perhaps_unboxed(lock: &mut DomainLock, any: Boxroot<OCamlCache<OCamlAny>>) {
-    let _ = single(lock, any); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+    let _ = single(lock, any); //~ E0277 `OCamlAny` cannot stand for an OCaml type variable
 }
 
 ocaml_type! {
@@ -38,8 +38,8 @@ ocaml_type! {
 }
 
 fn unboxed_by_hand(lock: &mut DomainLock, wrapped: Boxroot<Wrapped>, twice: Boxroot<Twice>) {
-    let _ = single(lock, wrapped); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
-    let _ = single(lock, twice); //~ E0277 `OCamlAny` cannot stand for a type variable of OCaml
+    let _ = single(lock, wrapped); //~ E0277 `OCamlAny` cannot stand for an OCaml type variable
+    let _ = single(lock, twice); //~ E0277 `OCamlAny` cannot stand for an OCaml type variable
 }
 
 fn one_type(lock: &mut DomainLock, number: Boxroot<Number>, record: Boxroot<Record>) {
@@ -57,7 +57,7 @@ fn is_one_type<T: ocaml_boxroot::markers::OneType>() {}
 /// A macro may expand to another type than the part's.
 fn by_another_part() {
     is_one_type::<ocaml_boxroot::macro_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
-    //~^ E0277 no part number 0 of type `OCamlFloat` is declared for `Wrapped`
+    //~^ E0277 part number 0 of `Wrapped` is not declared as `OCamlFloat`
 }
 
 /// A list is one type, whatever its elements are.
@@ -77,11 +77,11 @@ pub struct OCamlObj(std::convert::Infallible, std::marker::PhantomData<()>);
 pub struct OCamlT<A>(std::convert::Infallible, std::marker::PhantomData<((A, fn(A) -> A),)>);
 
 fn any(lock: &mut DomainLock, any: Boxroot<OCamlObj>) {
-    let _ = single(lock, any); //~ E0277 `OCamlObj` cannot stand for a type variable of OCaml
+    let _ = single(lock, any); //~ E0277 `OCamlObj` cannot stand for an OCaml type variable
 }
 
 fn unboxed(lock: &mut DomainLock, any: Boxroot<OCamlT<bool>>) {
-    let _ = single(lock, any); //~ E0277 `OCamlT<bool>` cannot stand for a type variable of OCaml
+    let _ = single(lock, any); //~ E0277 `OCamlT<bool>` cannot stand for an OCaml type variable
 }
 
 /// A list is one type, whatever its elements are.
@@ -199,20 +199,20 @@ struct Name {
 fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
     let marker = parts::<_, 0>(&open(marker)).unwrap();
     let _: Result<i64, _> = marker.read::<0, OCamlInt, _>("text", lock);
-    //~^ E0277 no part number 0 of type `OCamlInt` is declared for `Marker`
+    //~^ E0277 part number 0 of `Marker` is not declared as `OCamlInt`
     let _: Result<String, _> = marker.read::<1, OCamlString, _>("text", lock);
-    //~^ E0277 no part number 1 of type `OCamlString` is declared for `Marker`
+    //~^ E0277 part number 1 of `Marker` is not declared as `OCamlString`
     let _: Result<String, _> =
         parts::<_, 1>(&open(variant)).unwrap().read::<0, OCamlString, _>("text", lock);
-        //~^ E0277 no part number 0 of type `OCamlString` is declared for `Variant`
+        //~^ E0277 part number 0 of `Variant` is not declared as `OCamlString`
 }
 
 fn make_wrong(lock: &mut DomainLock) {
     let mut number = Making::new(Numbered::<Named, 0>(std::marker::PhantomData), &["name"]);
     number.add::<0, OCamlInt, _>(&1, lock).unwrap();
-    //~^ E0277 no part number 0 of type `OCamlInt` is declared for `Named`
+    //~^ E0277 part number 0 of `Named` is not declared as `OCamlInt`
     let _ = Making::new(Numbered::<Variant, 1>(std::marker::PhantomData), &["text"]);
-    //~^ E0277 only OCaml makes values of `Variant`
+    //~^ E0277 only OCaml can make values of `Variant`
 }
 
 //# private_value_by_hand
@@ -226,7 +226,7 @@ bound_type! { pub private record OCamlIndex for Index { 0 n: OCamlInt } }
 
 fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
     let mut index = Making::new(Numbered::<OCamlIndex, 0>(std::marker::PhantomData), &["n"]);
-    //~^ E0277 only OCaml makes values of `OCamlIndex`
+    //~^ E0277 only OCaml can make values of `OCamlIndex`
     index.add::<0, OCamlInt, _>(&n, lock).unwrap();
     //~^ E0599 trait bounds were not satisfied
     let value = index.make(lock).unwrap();
@@ -250,13 +250,13 @@ bound_type! { //~ E0080 two constructors have the same form
 const _: () = <BothToo as Declared>::CHECKED;
 
 // OCaml's integers have one bit less, so both numbers would be 0.
-ocaml_items! { //~ E0080 a constructor's number is none of OCaml's integers
+ocaml_items! { //~ E0080 a constructor's number is out of range for OCaml's int
     [] pub Zero []
     constructors { &[(0, Constructor::Constant(0)), (1, Constructor::Constant(isize::MIN))] }
     float { false } unboxed false parts []
 }
 const _: () = <Zero as Declared>::CHECKED;
-ocaml_items! { //~ E0080 a constructor's number is none of OCaml's integers
+ocaml_items! { //~ E0080 a constructor's number is out of range for OCaml's int
     [] pub Hash []
     constructors { &[(0, Constructor::Tagged(0, 1)), (1, Constructor::Tagged(isize::MIN, 1))] }
     float { false } unboxed false

@@ -36,7 +36,7 @@ fn record(lock: &mut DomainLock, city: (String, i64)) -> Result<i64, CallError> 
 //# bigarray_of_other_elements
 // Bigarrays only have element types that OCaml knows.
 fn wrong(lock: &DomainLock, array: &RootRef<OCamlArray1<String>>) -> usize {
-    //~^ E0277 bigarrays have no elements `String`
+    //~^ E0277 `String` cannot be the element type of a bigarray
     array.get(lock).cells().len()
 }
 

@@ -4,28 +4,28 @@ use ocaml_boxroot::macro_support::Constructor;
 //# mistaken_exports
 // Functions for OCaml with wrong declarations.
 export! {
-    //~^ ERROR export!: `without_a_token`: the arguments are a name for the token, without a type
+    //~^ ERROR export!: `without_a_token`: the arguments must be a name for the token
     unsafe fn right(_lock, n: OCamlInt as i64) -> Result<OCamlInt as i64, Error> { Ok(n) }
     unsafe fn without_a_token() -> Result<OCamlInt as i64, Error> { Ok(1) }
 }
 
 export! {
-    //~^ ERROR export!: `with_a_typed_token`: the arguments are a name for the token, without a type
+    //~^ ERROR export!: `with_a_typed_token`: the arguments must be a name for the token
     unsafe fn with_a_typed_token(n: OCamlInt) -> Result<OCamlInt as i64, Error> { Ok(1) }
 }
 
 export! {
-    //~^ ERROR export!: `without_a_type`: the arguments are a name for the token, without a type
+    //~^ ERROR export!: `without_a_type`: the arguments must be a name for the token
     unsafe fn without_a_type(lock, n) -> Result<OCamlInt as i64, Error> { Ok(1) }
 }
 
 export! {
-    //~^ ERROR export!: `without_a_result`: the result is `-> Result<OCamlType as RustType, Error>`
+    //~^ ERROR export!: `without_a_result`: the result must be `-> Result<OCamlType as RustType
     unsafe fn without_a_result(lock, n: OCamlInt as i64) { println!("{n}") }
 }
 
 export! {
-    //~^ ERROR export!: `without_an_error`: the result is `-> Result<OCamlType as RustType, Error>`
+    //~^ ERROR export!: `without_an_error`: the result must be `-> Result<OCamlType as RustType
     unsafe fn without_an_error(lock, n: OCamlInt as i64) -> Result<OCamlInt as i64> { Ok(n) }
 }
 
@@ -37,7 +37,7 @@ export! {
 //# mistaken_functions
 // OCaml functions with wrong declarations.
 ocaml_functions! {
-    //~^ ERROR ocaml_functions!: `without_a_name`: the form is `fn name(argument: OCamlType, …) ->
+    //~^ ERROR ocaml_functions!: `without_a_name`: write it as `fn name(argument: OCamlType, …)
     unsafe {
         fn right(n: OCamlInt) -> OCamlInt = "right";
         fn without_a_name(n: OCamlInt) -> OCamlInt;
@@ -45,17 +45,17 @@ ocaml_functions! {
 }
 
 ocaml_functions! {
-    //~^ ERROR ocaml_functions!: `without_semicolon`: the form is `fn name(argument: OCamlType, …) ->
+    //~^ ERROR ocaml_functions!: `without_semicolon`: write it as `fn name(argument: OCamlType, …)
     unsafe { fn without_semicolon(n: OCamlInt) -> OCamlInt = "name" }
 }
 
 ocaml_functions! {
-    //~^ ERROR ocaml_functions!: `without_a_type`: the form is `fn name(argument: OCamlType, …) ->
+    //~^ ERROR ocaml_functions!: `without_a_type`: write it as `fn name(argument: OCamlType, …)
     unsafe { fn without_a_type(n, text: OCamlString) -> OCamlInt = "name"; }
 }
 
 ocaml_functions! {
-    //~^ ERROR ocaml_functions!: `with_a_body`: OCaml has its body; `export!` declares functions of
+    //~^ ERROR ocaml_functions!: `with_a_body`: OCaml defines the body; use `export!` for Rust
     unsafe { fn with_a_body(n: OCamlInt) -> OCamlInt { n } }
 }
 
@@ -67,30 +67,30 @@ ocaml_functions! { //~ ERROR ocaml_functions! takes `unsafe { fn name(argument: 
 //# mistaken_types
 // Types with wrong declarations.
 ocaml_type! { struct WithoutARustType for { n: OCamlInt } }
-//~^ ERROR ocaml_type!: `WithoutARustType`: a record is `struct OCamlName for RustName { field:
+//~^ ERROR ocaml_type!: `WithoutARustType`: write a record as `struct OCamlName for RustName { field:
 ocaml_type! { struct Path for crate::Rust { n: OCamlInt } }
-//~^ ERROR ocaml_type!: `Path`: a record is `struct OCamlName for RustName { field: OCamlType, … }`
+//~^ ERROR ocaml_type!: `Path`: write a record as `struct OCamlName for RustName { field:
 ocaml_type! { struct Tuple(OCamlInt, OCamlString); }
-//~^ ERROR ocaml_type!: `Tuple`: a record is `struct OCamlName for RustName { field: OCamlType, … }`
+//~^ ERROR ocaml_type!: `Tuple`: write a record as `struct OCamlName for RustName { field:
 ocaml_type! { struct WithoutAType { n: OCamlInt, text } }
-//~^ ERROR ocaml_type!: `WithoutAType`: a record is `struct OCamlName for RustName { field:
+//~^ ERROR ocaml_type!: `WithoutAType`: write a record as `struct OCamlName for RustName { field:
 ocaml_type! { struct Public { pub n: OCamlInt } }
-//~^ ERROR ocaml_type!: `Public`: a record is `struct OCamlName for RustName { field: OCamlType, … }`
+//~^ ERROR ocaml_type!: `Public`: write a record as `struct OCamlName for RustName { field:
 ocaml_type! { unboxed struct TwoFields { n: OCamlInt, text: OCamlString } }
-//~^ ERROR ocaml_type!: `TwoFields`: a type with `[@@unboxed]` is `unboxed struct OCamlName for
+//~^ ERROR ocaml_type!: `TwoFields`: write a type with `[@@unboxed]` as `unboxed struct OCamlName
 ocaml_type! { unboxed enum Variant { A(OCamlInt) } }
-//~^ ERROR ocaml_type!: `Variant`: a type with `[@@unboxed]` is `unboxed struct OCamlName for
+//~^ ERROR ocaml_type!: `Variant`: write a type with `[@@unboxed]` as `unboxed struct OCamlName
 ocaml_type! { #[derive(Debug)] struct Attribute { n: OCamlInt } }
-//~^ ERROR ocaml_type!: `#[derive(Debug)]`: comments are the only attributes here; others belong to
+//~^ ERROR ocaml_type!: `#[derive(Debug)]`: only doc comments are allowed here; put other
 ocaml_type! { union Union { n: OCamlInt } }
 //~^ ERROR ocaml_type! takes `struct OCamlName for RustName { field: OCamlType, … }`, `unboxed
 ocaml_type! { enum Numbers { A = 1, B = 2 } }
-//~^ ERROR ocaml_type!: `Numbers`: a variant is `enum OCamlName for RustName { Constant,
+//~^ ERROR ocaml_type!: `Numbers`: write a variant as `enum OCamlName for RustName
 ocaml_type! { enum Bars { A | B } }
-//~^ ERROR ocaml_type!: `Bars`: a variant is `enum OCamlName for RustName { Constant,
+//~^ ERROR ocaml_type!: `Bars`: write a variant as `enum OCamlName for RustName
 ocaml_type! { enum Of { A of OCamlInt } }
-//~^ ERROR ocaml_type!: `Of`: a variant is `enum OCamlName for RustName { Constant,
-ocaml_type! { //~ ERROR ocaml_type!: `Nine`: a variant is `enum OCamlName for RustName { Constant,
+//~^ ERROR ocaml_type!: `Of`: write a variant as `enum OCamlName for RustName
+ocaml_type! { //~ ERROR ocaml_type!: `Nine`: write a variant as `enum OCamlName for RustName
     enum Nine {
         A(OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt, OCamlInt),
     }
@@ -102,41 +102,41 @@ ocaml_type! { //~ ERROR ocaml_type!: `Nine`: a variant is `enum OCamlName for Ru
 use ocaml_boxroot::OCamlFloat as Marker;
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `#[cfg(any())]`: comments are the only attributes here; others belong to
+    //~^ ERROR ocaml_type!: `#[cfg(any())]`: only doc comments are allowed here; put other
     #[cfg(any())]
     struct Marker { number: OCamlInt }
 }
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `#[cfg_attr(all(), cfg(any()))]`: comments are the only attributes here;
+    //~^ ERROR ocaml_type!: `#[cfg_attr(all(), cfg(any()))]`: only doc comments are allowed here;
     /// A comment.
     #[cfg_attr(all(), cfg(any()))]
     pub polymorphic enum Marker { Number(OCamlInt) }
 }
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `#[derive(Debug)]`: comments are the only attributes here; others belong
+    //~^ ERROR ocaml_type!: `#[derive(Debug)]`: only doc comments are allowed here; put other
     #[derive(Debug)] unboxed struct Marker { number: OCamlInt }
 }
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `Marker`: a record is `struct OCamlName for RustName { field: OCamlType,
+    //~^ ERROR ocaml_type!: `Marker`: write a record as `struct OCamlName for RustName { field:
     #[doc::gone]
     struct Marker { number: OCamlInt }
 }
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `Field`: a record is `struct OCamlName for RustName { field: OCamlType,
+    //~^ ERROR ocaml_type!: `Field`: write a record as `struct OCamlName for RustName { field:
     struct Field { /** A comment. */ #[cfg(any())] number: OCamlInt, text: OCamlString }
 }
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `Constructor`: a variant is `enum OCamlName for RustName { Constant,
+    //~^ ERROR ocaml_type!: `Constructor`: write a variant as `enum OCamlName for RustName
     enum Constructor { #[cfg(any())] Number(OCamlInt), Text(OCamlString) }
 }
 
 ocaml_type! {
-    //~^ ERROR ocaml_type!: `Label`: a variant is `enum OCamlName for RustName { Constant,
+    //~^ ERROR ocaml_type!: `Label`: write a variant as `enum OCamlName for RustName
     enum Label { Number { #[cfg(any())] number: OCamlInt, text: OCamlString } }
 }
 

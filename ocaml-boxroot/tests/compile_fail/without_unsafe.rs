@@ -36,7 +36,7 @@ ocaml_boxroot::ocaml_functions! {
 //# export_without_unsafe
 // Exporting a function needs `unsafe`, the promise that OCaml declares it with these types.
 ocaml_boxroot::export! {
-    //~^ ERROR export!: `wrong`: the word `unsafe` is missing before `fn`: the promise that OCaml
+    //~^ ERROR export!: `wrong`: write `unsafe` before `fn`: it is your promise that
     fn wrong(lock, n: OCamlInt) -> Result<OCamlInt, Error> {
         n.clone_in(lock)
     }

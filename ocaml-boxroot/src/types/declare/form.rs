@@ -112,8 +112,8 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
 ///
 /// The part with number `PART` of the constructor with number `CONSTRUCTOR` is a `T`.
 #[diagnostic::on_unimplemented(
-    message = "no part number {PART} of type `{T}` is declared for `{Self}`",
-    label = "the Rust type has a field or an argument that an OCaml `{T}` is made from, where another type is declared"
+    message = "part number {PART} of `{Self}` is not declared as `{T}`",
+    label = "the Rust type has a field or argument that converts to `{T}`, but the declaration has another type"
 )]
 pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared {}
 
@@ -122,7 +122,7 @@ pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared 
 /// # Safety
 ///
 /// A value whose parts have the declared types is a value of this type.
-#[diagnostic::on_unimplemented(message = "only OCaml makes values of `{Self}`")]
+#[diagnostic::on_unimplemented(message = "only OCaml can make values of `{Self}`")]
 pub unsafe trait Public: Declared {}
 
 /// The type of a part, for `Send` and `Sync`. The bound makes the compiler compare it with the type
@@ -161,7 +161,7 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
         }
         let is_alone = constructors.len() == 1;
         if let Constructor::Constant(n) | Constructor::Tagged(n, _) = this {
-            assert!(is_int(n), "a constructor's number is none of OCaml's integers");
+            assert!(is_int(n), "a constructor's number is out of range for OCaml's int");
         }
         assert!(match this {
             Constructor::Constant(_) => true,

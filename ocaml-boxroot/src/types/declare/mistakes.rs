@@ -10,18 +10,18 @@ macro_rules! mistaken_type {
     (#[$($attribute:tt)*] $($more:tt)*) => {
         $crate::macro_support::compile_error!($crate::macro_support::concat!(
             "ocaml_type!: `#[", $crate::macro_support::stringify!($($attribute)*),
-            "]`: comments are the only attributes here; others belong to the Rust type, which is declared elsewhere"
+            "]`: only doc comments are allowed here; put other attributes on the Rust type, which is declared elsewhere"
         ));
     };
     ($visibility:vis unboxed $kind:ident $name:ident $($more:tt)*) => {
         $crate::mistaken_type! {
-            @error $name "a type with `[@@unboxed]` is `unboxed struct OCamlName for RustName { field: OCamlType }`, with one field"
+            @error $name "write a type with `[@@unboxed]` as `unboxed struct OCamlName for RustName { field: OCamlType }`, with one field"
         }
     };
     ($visibility:vis struct $name:ident $($more:tt)*) => {
         $crate::mistaken_type! {
-            @error $name "a record is `struct OCamlName for RustName { field: OCamlType, … }`; the names have no paths or bounds, and "
-            "the fields no attributes, `pub` or `mutable`; parameters are `OCamlName<A> for RustName<A as R>`"
+            @error $name "write a record as `struct OCamlName for RustName { field: OCamlType, … }`; names cannot have paths or bounds, and "
+            "fields cannot have attributes, `pub` or `mutable`; write parameters as `OCamlName<A> for RustName<A as R>`"
         }
     };
     ($visibility:vis enum $name:ident $($more:tt)*) => {
@@ -32,8 +32,8 @@ macro_rules! mistaken_type {
     };
     (@enum $name:ident) => {
         $crate::mistaken_type! {
-            @error $name "a variant is `enum OCamlName for RustName { Constant, Name(OCamlType, …), Other { label: OCamlType, … } }`; "
-            "a constructor has at most eight arguments without labels, and no attribute or number"
+            @error $name "write a variant as `enum OCamlName for RustName { Constant, Name(OCamlType, …), Other { label: OCamlType, … } }`; "
+            "a constructor can have at most eight unlabelled arguments, and no attribute or number"
         }
     };
     (@error $name:ident $($message:literal)+) => {

@@ -73,7 +73,7 @@ pub const fn record(form: Form, is_flat: bool) -> Constructor {
 /// Returns `is_flat`, which must be false for a record with type parameters. Whether OCaml stores
 /// such a record in the flat form depends on the parameters.
 pub const fn not_flat(is_flat: bool) -> bool {
-    assert!(!is_flat, "a record of nothing but floats has no type parameters");
+    assert!(!is_flat, "a record of only floats cannot have type parameters");
     is_flat
 }
 
