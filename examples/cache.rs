@@ -86,11 +86,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let wrong = DomainLock::with(|lock| cache.value(lock, "2*y", 1.0))?;
     let message = wrong.unwrap_err().to_string();
-    assert!(message.contains("a number or x expected"), "{message}");
+    assert!(message.contains("expected a number or x"), "{message}");
 
     let cached = cache.0.read().unwrap().len();
     let live = DomainLock::with(|_| stats().live_roots)?;
-    println!("{cached} formulas are cached, {live} roots are alive; a wrong one: {message}");
+    println!("{cached} formulas are cached, {live} roots are alive; the error of a wrong one is: {message}");
     cache.0.write().unwrap().clear(); // without OCaml's lock
     assert_eq!(DomainLock::with(|_| stats().live_roots)?, 0);
     Ok(())

@@ -71,7 +71,7 @@ fn empty_jobs(pool: &Domains) -> Result<String, Box<dyn Error>> {
     drop(ask);
     thread.join().map_err(|_| "a thread panicked")??;
     let [job, answer] = best.map(|all| all.as_secs_f64() * 1e6 / f64::from(TIMES));
-    Ok(format!("an empty job: {job:.1} µs; two threads on channels: {answer:.1} µs"))
+    Ok(format!("an empty job takes {job:.1} µs; a round trip on channels between two threads takes {answer:.1} µs"))
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -104,7 +104,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let collect = || DomainLock::attach(|lock| collect(lock, COLLECTIONS));
         let [all] = best_times([&idle], |_| collect())?;
         let each = all.as_secs_f64() * 1e6 / COLLECTIONS as f64;
-        report.push(format!("a collection beside {} idle workers: {each:.1} µs", idle.workers()));
+        report
+            .push(format!("a collection with {} idle workers takes {each:.1} µs", idle.workers()));
         idle.join()?;
     }
     runtime.shutdown()?;

@@ -16,7 +16,7 @@ let compile text : float -> float =
     match peek () with
     | Some 'x' -> incr position; fun x -> x
     | Some '0' .. '9' -> let n = number 0. in fun _ -> n
-    | _ -> failwith (Printf.sprintf "%S: a number or x expected at %d" text !position)
+    | _ -> failwith (Printf.sprintf "%S: expected a number or x at %d" text !position)
   in
   let rec operators operator next apply left =
     if peek () <> Some operator then left
@@ -28,7 +28,7 @@ let compile text : float -> float =
   in
   let product () = operators '*' factor ( *. ) (factor ()) in
   let formula = operators '+' product ( +. ) (product ()) in
-  if peek () <> None then failwith (Printf.sprintf "%S: the end expected at %d" text !position);
+  if peek () <> None then failwith (Printf.sprintf "%S: expected the end at %d" text !position);
   formula
 
 let () = Callback.register "formula.compile" compile

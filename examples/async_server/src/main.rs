@@ -133,9 +133,12 @@ async fn measure() -> Result<()> {
     let start = Instant::now();
     DomainLock::attach(|lock| (0..REQUESTS).try_for_each(|_| shell::fib(lock, 21).map(drop)))?;
     let each = start.elapsed().as_secs_f64() * 1e6 / REQUESTS as f64;
-    println!("OCaml works for {each:.0} µs for each request");
+    println!("OCaml takes {each:.0} µs per request");
     for (rate, (way, _)) in best.iter().zip(&ways) {
-        println!("{way}: {rate:.0} requests per second, {:.2} of attach's", rate / best[0]);
+        println!(
+            "{way}: {rate:.0} requests per second, {:.2} times the rate of attach",
+            rate / best[0]
+        );
     }
     Ok(())
 }

@@ -39,12 +39,12 @@ fn of_rust(lock: &mut DomainLock) -> Result<(), Box<dyn Error>> {
             "tea" => Ok(8),
             "milk" => Err(NotFound.into()), // Not_found
             "salt" => Err(Missing("salt".into(), 1).into()), // Stock.Missing ("salt", 1)
-            other => Err(format!("no price of {other}").into()), // Failure "no price of …"
+            other => Err(format!("no price for {other}").into()), // Failure "no price for …"
         }
     })?;
     let mut raised = |name: &str| price.call_converting::<i64>(lock, name).unwrap_err().to_string();
     assert_eq!(raised("milk"), "OCaml exception: Not_found");
     assert_eq!(raised("salt"), r#"OCaml exception: Stock.Missing("salt", 1)"#);
-    assert_eq!(raised("soap"), r#"OCaml exception: Failure("no price of soap")"#);
+    assert_eq!(raised("soap"), r#"OCaml exception: Failure("no price for soap")"#);
     Ok(())
 }
