@@ -158,9 +158,9 @@ All modules of a fixed list of Debian's packages, with Debian's OCaml: the build
 `bind_all` and names no item.
 
 `UPDATE=1 make clients ONLY=libraries` writes this file. *Bound* counts functions and other values;
-*left out* counts types, exceptions, classes and modules, too. The last column has the {LARGEST} commonest
-reasons. `bind("…")` *binds it* is said of another name of a module that is not bound here, often
-one of another library. [Bindings](guide/bindings.md) explains the others."""
+*left out* also counts types, exceptions, classes and modules. The last column has the {LARGEST} commonest
+reasons. The reason `bind("…")` *binds it* means that the item is another name of a module that is
+not bound here, often a module of another library. [Bindings](guide/bindings.md) explains the others."""
 
 
 def tables():
