@@ -130,8 +130,8 @@ void test_scan_owes_the_work_of_forced_cycles(void) {
 }
 
 /* If a cycle was forced, slots that wait or were deleted remotely are freed before their pools are
-   handed over again. If it was short, but not forced, only some of them are freed then. Otherwise only
-   minor scans free shares of them. */
+   handed over again. If it was short, but not forced, only some of them are freed then. Otherwise
+   only minor scans free shares of them. */
 void test_scan_frees_what_waits(void) {
   enum { WAITING = 640 };
   static boxroot roots[MANY];
