@@ -422,15 +422,18 @@ fn an_external_of_two_types() {
 /// A Rust type implements an abstract OCaml type if OCaml has no definition of it.
 #[test]
 fn types_that_rust_implements() {
+    let conversions = "external of_int : int -> handle = \"%identity\"
+              external to_int : handle -> int = \"%identity\"
+              external other : int -> other = \"%identity\"";
     let ml = "type handle external make : string -> handle = \"x_make\"
               type number = int type fast [@@immediate] include (struct type t = int end : sig type t end)
               type 'a of_any type other type box = { handle : handle; other : other }";
     let modules = Modules::new(
         "types_that_rust_implements",
         &[
-            ("x.mli", "type handle external make : string -> handle = \"x_make\" type number type fast type t type 'a of_any
-                       type other type box = { handle : handle; other : other }"),
-            ("x.ml", ml),
+            ("x.mli", &("type handle external make : string -> handle = \"x_make\" type number type fast type t type 'a of_any
+                       type other type box = { handle : handle; other : other } ".to_string() + conversions)),
+            ("x.ml", &(ml.to_string() + " " + conversions)),
         ],
     );
     let program = "
@@ -447,6 +450,10 @@ fn types_that_rust_implements() {
         "// type handle ::ocaml_boxroot::bound_type! { pub boxed OCamlHandle for crate::Handle }",
         "fn make = \"x_make\" (arg0: OCamlString as String) -> OCamlHandle;",
         "pub struct Box { pub handle: Boxroot<OCamlHandle>, pub other: Boxroot<OCamlOther>, }",
+        // No `int` is a Rust value.
+        "pub unsafe fn of_int(arg0: OCamlInt) -> OCamlHandle as",
+        "pub unsafe fn to_int(handle: OCamlHandle) -> OCamlInt as",
+        "pub fn other(arg0: OCamlInt) -> OCamlOther as",
     ]);
     for (ocaml, reason) in [
         ("number", "must implement it as `type number`"),

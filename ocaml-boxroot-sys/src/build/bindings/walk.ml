@@ -317,7 +317,7 @@ let is_retyping arguments result =
   List.exists (fun (v, around) -> around <> None && not (List.mem (v, around) given)) (places None result)
 
 (* Whether `%identity` gives an `int` an abstract type of its own module, or the reverse: only the module can know, and says so, which
-   values its type has, as if a function of C converted them. *)
+   values its type has, as if a function of C converted them. If Rust implements the type, it is no `int`. *)
 let is_own_conversion (r : Reader.t) parent name v =
   let rec plain t = match Compat.get_desc t with Tpoly (t, []) -> plain t | t -> t in
   let is_int t = match plain t with Tconstr (path, [], _) -> Path.same path Predef.path_int | _ -> false in
@@ -325,7 +325,7 @@ let is_own_conversion (r : Reader.t) parent name v =
     | Tconstr (path, [], _) -> (match Reader.normalize r path with
       | Pdot (around, _) as path when Path.same around parent ->
         let d = Reader.find_type r path in
-        d.type_manifest = None && not (Reader.has_definition d)
+        d.type_manifest = None && not (Reader.has_definition d) && (Reader.decl r path d).boxed = None
       | _ -> false)
     | _ -> false in
   name = "%identity" && match Compat.get_desc v.val_type with
