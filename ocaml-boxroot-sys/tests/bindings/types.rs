@@ -692,6 +692,7 @@ fn parameters_and_recursion() {
          type ('phantom, 'used) tagged = { tagged : 'used }
          type ('a_b, 'aB, 'ab) three = { one : 'a_b; two : 'aB; three : 'ab }
          type ('t, 'string) t = T of 't * 'string * string
+         type ('a, 'unused) row = [ `More of ('a, 'unused) row | `One of 'a ]
          let insert x (t : _ tree) = t
          let swap (x : ('a, 'b) tagged) : ('b, 'a) tagged = assert false",
     )
@@ -708,6 +709,7 @@ fn parameters_and_recursion() {
         "pub struct Three<RA_B, RAB, RAB_> { pub one: RA_B, pub two: RAB, pub three: RAB_, }",
         // The parameter 't is not the Rust type T.
         "pub enum T<RA, RSTRING> { T(RA, RSTRING, String), }",
+        "pub enum Row<RA> { More(Box<Row<RA>>), One(RA), }",
         "pub fn insert<A, B>(arg0: A, tree: OCamlTree<B>) -> OCamlTree<B> as Tree<Boxroot<B>>",
         "(tagged: OCamlTagged<A, B>) -> OCamlTagged<B, A> as Tagged<Boxroot<A>>",
     ]);

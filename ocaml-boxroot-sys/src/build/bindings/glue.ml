@@ -117,12 +117,15 @@ let type_ b number d =
   | Unboxed (Some c, p) -> out b "%s = %s%s%s [@@unboxed]\n" here is_private (Names.constructor c) (parts names p)
   | Variant l -> out b "%s = %s%s\n" here is_private (constructors names l)
   | Row l ->
+    (* Abstract types instead of variables: OCaml 4.13 does not see that a recursive row of any type equals itself. *)
+    let names = List.mapi (fun i v -> (v.id, Printf.sprintf "a%d" i)) d.params in
     let row = row names l in
     (* Once OCaml has replaced the name by the row, a parameter that the row does not use may be any type. *)
     let used = List.concat_map vars (kind_types d.kind) in
-    let names = List.map (fun v -> (v.id, if mem v used then List.assoc v.id names else "_")) d.params in
-    let equal = Printf.sprintf "%s%s -> [ %s ]" (parameters d.params names) d.ocaml row in
-    out b "let row_%d : %s = fun same -> same\n" number (for_all (List.filter (fun (_, name) -> name <> "_") names) equal)
+    let names = List.map (fun (id, name) -> (id, if List.exists (fun v -> v.id = id) used then name else "_")) names in
+    let abstract = List.filter (fun name -> name <> "_") (List.map snd names) in
+    let abstract = if abstract = [] then "" else Printf.sprintf " (type %s)" (String.concat " " abstract) in
+    out b "let row_%d%s : %s%s -> [ %s ] = fun same -> same\n" number abstract (parameters d.params names) d.ocaml row
 
 let value b ~digest ~code path arguments result =
   let names = names (unique (List.concat_map vars (List.map (fun a -> a.arg) arguments @ [ result ]))) in
