@@ -147,6 +147,8 @@ fn objects_without_names() {
          type o = { o : < m : int >; k : int }
          module type M = sig type t = private < m : int; .. > val v : t val f : < m : t > -> unit end
          module M : M = struct type t = < m : int; n : int > let v = object method m = 1 method n = 2 end let f _ = () end
+         type fixed = private < m : int >
+         let fixed (o : fixed) = o
          external of_c : < add : int; .. > -> unit = \"of_c\"
          external back : (< add : int; .. > as 'a) -> 'a = \"of_c_1\"
          external inside : < add : int; .. > list -> unit = \"of_c_2\"
@@ -171,6 +173,8 @@ fn objects_without_names() {
         // A private type is another type than an equal one.
         "pub fn v -> OCamlT as Boxroot<OCamlT>",
         "pub fn t_m(m: OCamlT) -> OCamlInt as isize = \"X.M.t.m#DIGEST\"",
+        // OCaml code cannot call the methods of a private type that hides none.
+        "pub fn fixed(fixed: OCamlFixed) -> OCamlFixed as Boxroot<OCamlFixed>",
         "pub fn of_c(arg0: OCamlOfCArg0) -> ()",
         // Nobody has checked that C code does not choose.
         "pub unsafe fn back(arg0: OCamlOfCArg0) -> OCamlOfCArg0 as",

@@ -208,9 +208,12 @@ let methods t =
   let is_method (name, kind, _) = Compat.is_public kind && name <> Btype.dummy_method in
   (List.filter_map (fun (name, kind, t) -> if is_method (name, kind, t) then Some (name, t) else None) fields, others)
 
-(* The object type that a declaration gives a name. *)
+(* The object type that a declaration gives a name, if OCaml code may call its methods. A private type has none, unless it hides
+   methods: `private < m : int; .. >`. *)
 let object_of d = match d.type_manifest with
-  | Some t when (match Compat.get_desc t with Tobject _ -> true | _ -> false) -> Some t
+  | Some t when (match Compat.get_desc t with Tobject _ -> true | _ -> false) ->
+    let is_closed = match Compat.get_desc (snd (methods t)) with Tnil -> true | _ -> false in
+    if d.type_private = Asttypes.Private && is_closed then None else Some t
   | _ -> None
 
 (* Whether an object type of a bound module is a type of its own: OCaml does not take it for an earlier one. *)
