@@ -81,6 +81,7 @@ fn classes() {
            method with_label (f : x:int -> int) = f ~x:1
            method result_label : x:int -> int = fun ~x -> x
          end
+         class unsafe_pointer = object method get = 1 method unsafe_get = 2 end
          let shape_area (s : shape) = s#area
          let all (l : square list) : square array = Array.of_list l
          let push (s : int stack) = s#push 1"
@@ -100,6 +101,9 @@ fn classes() {
         "pub fn square_copy(square: OCamlSquare) -> OCamlSquare as Boxroot<OCamlSquare>",
         "pub fn square_larger(square: OCamlSquare, square_: OCamlSquare) -> OCamlSquare as Boxroot<OCamlSquare>",
         // Each call makes an object.
+        "pub unsafe fn new_unsafe_pointer((): ())",
+        "pub unsafe fn unsafe_pointer_get(",
+        "pub unsafe fn unsafe_pointer_unsafe_get(",
         "pub fn new_alone((): ()) -> OCamlAlone as Boxroot<OCamlAlone>",
         "pub fn alone_type_(alone: OCamlAlone) -> OCamlInt as isize",
         "pub fn alone_a_prime(alone: OCamlAlone) -> OCamlInt as isize",

@@ -432,7 +432,7 @@ let member (r : Reader.t) selection raw ~class_ ~name ~made ~path ~is_method ~co
       [ Value {
           value = (if is_method then name else class_); value_qualified = qualify raw item; value_name;
           value_path = path; value_code; is_method; is_made_name = given = None; arguments; result;
-          is_unsafe = Names.contains name "unsafe"; value_comment = comment; value_doc = doc } ]
+          is_unsafe = Names.contains item "unsafe"; value_comment = comment; value_doc = doc } ]
     with Reader.Unsupported why ->
       [ Left_out { what = comment; why; missed = [ Printf.sprintf "pub fn %s() {}" (Names.identifier value_name) ] } ]
 [@@ocaml.warning "-4"]
