@@ -308,4 +308,15 @@ fn choices() {
     bindings.lacks(&["fn hash_result", "fn counter", "fn sha_as"]);
     let said = modules.try_bind("module x only x.hash.wide").unwrap_err();
     assert_says(&said, &["there is no item `x.hash.wide`", "x.hash.wipe"]);
+    // The methods of `sha` are those of `hash`.
+    let said = modules.try_bind("module x rename x.sha.wipe clear").unwrap_err();
+    assert_says(&said, &["there is no item `x.sha.wipe`"]);
+    let text = "class type shape = object method area : int end
+        class virtual drawn = object method virtual area : int method virtual draw : unit end";
+    let modules = Modules::new("choices_of_coercions", &[("x.ml", text)]);
+    modules
+        .bind("module x only x.drawn.as_shape rename x.drawn.as_shape shape")
+        .has(&["pub fn shape(drawn: OCamlDrawn) -> OCamlShape"]);
+    let said = modules.try_bind("module x only x.drawn.new").unwrap_err();
+    assert_says(&said, &["there is no item `x.drawn.new`"]);
 }

@@ -130,10 +130,10 @@ let read o =
   let selection = { Walk.only = o.only; names = o.names; documentation; hidden } in
   List.iter (Walk.homes r selection ~own:true) raws;
   List.iter (Walk.homes r selection ~own:false) raws;
-  check_known "item" (List.concat_map Walk.names raws) (o.only @ List.map fst o.names);
+  check_known "item" (List.concat_map (Walk.names r) raws) (o.only @ List.map fst o.names);
   List.iter (fun (item, rust) ->
     let is_capital = Walk.is_capital rust in
-    if not (List.exists (fun raw -> List.mem item (Walk.renamable raw ~is_capital)) raws) then
+    if not (List.exists (fun raw -> List.mem item (Walk.renamable r raw ~is_capital)) raws) then
       failwith (Printf.sprintf "`rename` cannot call `%s` `%s`: there is no %s of this name. A Rust name that begins with a capital \
         letter is for a type or an exception, any other one is for a value. Modules keep their names" item rust
         (if is_capital then "type or exception" else "value"))) o.names;

@@ -223,29 +223,42 @@ let rec homes (r : Reader.t) selection ~own raw =
   List.iter (fun (_, sub) -> homes r selection ~own sub) raw.subs
 [@@ocaml.warning "-4"]
 
-(* The methods of an item, and what makes objects of a class, as build scripts name them in its module. *)
-let members = function
-  | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') ->
-    (match Reader.object_of d with
-     | Some t -> List.map (fun (name, _) -> inside (Ident.name id) name) (fst (Reader.methods t))
-     | None -> [])
-  | Sig_class (id, _, _, Exported) -> [ inside (Ident.name id) "new" ]
+(* What an object type has, if its home is here. *)
+let with_home (r : Reader.t) raw id items =
+  let here = Path.Pdot (raw.path, Ident.name id) in
+  match Reader.canonical r here with
+  | Some own -> (match Hashtbl.find_opt r.homes (Path.name own) with
+    | Some home when Path.same home.home_path here -> items own (Reader.find_type r own)
+    | _ -> [])
+  | None -> []
+  | exception Reader.Unsupported _ -> []
+
+(* What build scripts call the coercion to a type, among the methods. *)
+let coercion other = "as_" ^ Path.last other
+
+(* The methods and coercions of an item, and what makes objects of a class, as build scripts name them in its module. *)
+let members r raw = function
+  | Sig_type (id, d, _, Exported) when not (String.contains (Ident.name id) '#') && Reader.object_of d <> None ->
+    with_home r raw id @@ fun _ d ->
+    let methods = match Reader.object_of d with Some t -> List.map fst (fst (Reader.methods t)) | None -> [] in
+    List.map (inside (Ident.name id)) (methods @ List.map coercion (Reader.more_general r d))
+  | Sig_class (id, { cty_new = Some _; _ }, _, Exported) -> [ inside (Ident.name id) "new" ]
   | _ -> []
 [@@ocaml.warning "-4"]
 
 (* The names of all items, as build scripts write them. *)
-let rec names raw =
-  List.concat_map (fun item -> List.map (qualify raw) (Ident.name (signature_item_id item) :: members item)) raw.signature
-  @ [ raw.qualified ] @ List.concat_map (fun (_, sub) -> names sub) raw.subs
+let rec names r raw =
+  List.concat_map (fun item -> List.map (qualify raw) (Ident.name (signature_item_id item) :: members r raw item)) raw.signature
+  @ [ raw.qualified ] @ List.concat_map (fun (_, sub) -> names r sub) raw.subs
 
 (* The names of the items that `rename` gives such a name. *)
-let rec renamable raw ~is_capital =
+let rec renamable r raw ~is_capital =
   List.concat_map (function
     | Sig_value (id, _, _) when not is_capital -> [ qualify raw (Ident.name id) ]
     | (Sig_type (id, _, _, _) | Sig_typext (id, _, _, _)) when is_capital -> [ qualify raw (Ident.name id) ]
-    | item when not is_capital -> List.map (qualify raw) (members item)
+    | item when not is_capital -> List.map (qualify raw) (members r raw item)
     | _ -> []) raw.signature
-  @ List.concat_map (fun (_, sub) -> renamable sub ~is_capital) raw.subs
+  @ List.concat_map (fun (_, sub) -> renamable r sub ~is_capital) raw.subs
 [@@ocaml.warning "-4"]
 
 (* Whether a selection names this item, or a module around it. *)
@@ -439,16 +452,6 @@ let member (r : Reader.t) selection raw ~class_ ~name ~made ~path ~is_method ~co
 
 let print_member word name t = Format.asprintf "%s %s : %a" word name Printtyp.type_expr t
 
-(* What an object type has, if its home is here. *)
-let with_home (r : Reader.t) raw id items =
-  let here = Path.Pdot (raw.path, Ident.name id) in
-  match Reader.canonical r here with
-  | Some own -> (match Hashtbl.find_opt r.homes (Path.name own) with
-    | Some home when Path.same home.home_path here -> items own (Reader.find_type r own)
-    | _ -> [])
-  | None -> []
-  | exception Reader.Unsupported _ -> []
-
 (* The methods of an object type that has its home here. *)
 let methods (r : Reader.t) selection raw id declared =
   with_home r raw id @@ fun own d ->
@@ -469,7 +472,7 @@ let coercions (r : Reader.t) selection raw id =
   with_home r raw id @@ fun own d ->
   let class_ = Ident.name id in
   List.concat_map (fun other ->
-    let name = "as_" ^ Path.last other in
+    let name = coercion other in
     let ocaml path = Reader.ocaml r path in
     member r selection raw ~class_ ~name ~is_method:true ~made:(Names.without_primes (class_ ^ "_" ^ name))
       ~comment:(Printf.sprintf "(%s :> %s)" class_ (Path.name other)) ~doc:None
