@@ -52,8 +52,8 @@ test!(boxes_know_their_type, || {
         ];
         for (i, other) in others.iter().enumerate() {
             assert_eq!(other.get(lock).try_get(), None);
-            let is_box = i < 2;
-            if is_box || cfg!(any(feature = "debug-checks", debug_assertions)) {
+            let is_box_or_int = i < 3;
+            if is_box_or_int || cfg!(any(feature = "debug-checks", debug_assertions)) {
                 let read = std::panic::AssertUnwindSafe(|| *other.get(lock).get());
                 assert!(std::panic::catch_unwind(read).is_err());
             }

@@ -282,15 +282,21 @@ impl<'l, T: Sync + 'static> Value<'l, OCamlBox<T>> {
     /// # Panics
     ///
     /// If the block has a Rust value of another type (two crates use different Rust types for one
-    /// OCaml type), or if another library (`cdylib`) made the block. In [builds with
-    /// checks](crate#builds-with-checks), also if this is not a block with a `T`.
+    /// OCaml type), if another library (`cdylib`) made the block, or if this is an `int`. In
+    /// [builds with checks](crate#builds-with-checks), also if this is not a block with a `T`.
     #[doc(alias = "Data_custom_val")]
     #[track_caller]
     pub fn get(self) -> &'l T {
         self.checked();
-        // SAFETY: `self` is a block from `alloc_box` (by its type). Other threads may also read the
-        // value, because `T` is `Sync`.
-        match unsafe { downcast(self.any()) } {
+        // OCaml's `%identity` may convert an `int` to this type: bindings of another crate may not
+        // know that Rust implements it.
+        let found = match self.any().is_immediate() {
+            true => None,
+            // SAFETY: `self` is a block from `alloc_box` (by its type). Other threads may also read
+            // the value, because `T` is `Sync`.
+            false => unsafe { downcast(self.any()) },
+        };
+        match found {
             Some(value) => value,
             None => panic!("boxroot: {}", mismatch(self)),
         }
