@@ -189,6 +189,14 @@ impl Modules {
         said(rustc.arg(file).current_dir(&self.0).env("OUT_DIR", &self.0).output().unwrap())
     }
 
+    /// Asserts that rustc finds one error in this code, and returns rustc's messages.
+    #[track_caller]
+    pub fn refuse(&self, program: &str) -> String {
+        let said = self.rustc("mistake.rs", program, METADATA).unwrap_err();
+        assert_eq!(said.matches("error[E").count(), 1, "{program}\n{said}");
+        said
+    }
+
     pub fn try_bind(&self, words: &str) -> Said {
         let Maker { program, generator, .. } = maker();
         let folder = self.0.join(GENERATOR);
