@@ -1,26 +1,25 @@
 //! Support for the macros. A program's own names cannot shadow these. The safe functions here are
-//! safe for all arguments, because they rely only on `Declared`, `Part` and `Public`.
+//! safe for all arguments, because they rely only on `Declared`, `HasParts` and `Public`.
 
 pub use crate::cached::Cached;
 pub use crate::call::bound::bound_support::*;
 pub use crate::call::enter::{converted, enter, next, raise, result, unrooted, Argument};
-pub use crate::call::registered::{argument_failed, Place, Registered};
+pub use crate::call::registered::{Place, Registered};
 pub use crate::types::boxed::Implements;
 pub use crate::types::declare::field::field;
 pub use crate::types::declare::form::{
-    check, constant_number, count, is_flat, is_float, Constructor, Constructors, Declared, IsFloat,
-    NotFloat, Part, PartType, Probe, Public, Whole,
+    check, constant_number, count, is_flat, is_float, Constructor, Constructors, Declared,
+    HasParts, IsFloat, NotFloat, PartTypes, Probe, Public, Whole,
 };
 pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
 };
 pub use crate::types::declare::parts::{
-    apart, constant, open, part_failed, parts, read_float, FromParts, Making, Numbered, Opened,
-    Parts,
+    apart, constant, is, make, open, parts, read_float, Numbered, Opened, Parts,
 };
 pub use crate::types::depth::Level;
-pub use crate::types::kept::Copies;
 pub use crate::types::predefined::{made_of, Named};
+pub use crate::types::several::More;
 pub use crate::types::Made;
 
 pub use std::boxed::Box;
@@ -29,7 +28,7 @@ pub use std::error::Error;
 pub use std::ffi::c_int;
 pub use std::fmt::{self, Debug, Display, Formatter};
 pub use std::marker::{PhantomData, Sized};
-pub use std::option::Option::{self, Some};
+pub use std::option::Option::{self, None, Some};
 pub use std::primitive::{bool, f64};
 pub use std::result::Result::{self, Err, Ok};
 pub use std::{compile_error, concat, env, file, include, option_env, stringify};

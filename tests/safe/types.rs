@@ -437,13 +437,13 @@ fn too_deep<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     assert_eq!(very_deep.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
 }
 
-/// Checks that `levels` levels work, and no more.
+/// Checks that `levels` nodes work, and no more. The leaf has no parts, so it is not a level.
 fn limited_to<R: FromOCaml<OCamlTree> + ToOCaml<OCamlTree>>(
     lock: &mut DomainLock,
     levels: usize,
     in_rust: fn(usize) -> R,
 ) {
-    for (n, expected) in [(levels - 1, None), (levels, Some(ConversionErrorKind::TooDeep.into()))] {
+    for (n, expected) in [(levels, None), (levels + 1, Some(ConversionErrorKind::TooDeep.into()))] {
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, n).unwrap();
         assert_eq!(from_ocaml.to_rust::<R>(lock).err(), expected);
         assert_eq!(in_rust(n).to_ocaml(lock).err(), expected);
@@ -458,9 +458,9 @@ test!(deep_values, || {
         depth::set_limit(1000);
         limited_to(lock, 1000, deep_tree_in_rust);
         depth::set_limit(1);
-        assert_eq!(Some(true).to_ocaml(lock).err(), None, "a boolean has no parts");
+        assert_eq!(Some(Some(true)).to_ocaml(lock).err(), None, "a boolean is not a level");
         assert_eq!(
-            Some(Some(true)).to_ocaml(lock).err(),
+            Some(Some(Some(true))).to_ocaml(lock).err(),
             Some(ConversionErrorKind::TooDeep.into())
         );
         let list: Boxroot<OCamlList<bool>> = vec![true].to_ocaml(lock).expect("one level");
@@ -473,13 +473,12 @@ test!(deep_values_of_other_types, || {
     with_ocaml(|lock| {
         let tree = very_deep(lock);
         too_deep(lock, &tree, deep_spine_in_rust);
-        // The leaf that is made first is a separate level.
         depth::set_limit(600);
         let from_ocaml: Boxroot<OCamlTree> = deep_tree(lock, 599).unwrap();
         let spine: Spine = from_ocaml.to_rust(lock).unwrap();
-        assert_eq!(spine.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
-        depth::set_limit(601);
         assert!(spine.to_ocaml(lock).is_ok());
+        depth::set_limit(599);
+        assert_eq!(spine.to_ocaml(lock).err(), Some(ConversionErrorKind::TooDeep.into()));
     });
     assert_no_roots();
 });
@@ -559,6 +558,67 @@ macro_rules! many_fields {
 many_fields! {
     f1 f2 f3 f4 f5 f6 f7 f8 f9 f10 f11 f12 f13 f14 f15 f16 f17 f18 f19 f20 f21 f22 f23 f24 f25 f26 f27 f28 f29 f30 f31
 }
+
+ocaml_type! {
+    struct OCamlTenths for Tenths {
+        t0: OCamlFloat, t1: OCamlFloat, t2: OCamlFloat, t3: OCamlFloat, t4: OCamlFloat,
+        t5: OCamlFloat, t6: OCamlFloat, t7: OCamlFloat, t8: OCamlFloat, t9: OCamlFloat,
+    }
+}
+
+#[rustfmt::skip]
+#[derive(Debug, PartialEq)]
+struct Tenths {
+    t0: f64, t1: f64, t2: f64, t3: f64, t4: f64, t5: f64, t6: f64, t7: f64, t8: f64,
+    t9: std::time::Duration,
+}
+
+ocaml_functions! {
+    // SAFETY: the type of the function in testlib.ml.
+    unsafe {
+        fn ten(
+            a: OCamlInt, b: OCamlInt, c: OCamlInt, d: OCamlInt, e: OCamlInt, f: OCamlInt,
+            g: OCamlInt, h: OCamlInt, i: OCamlInt, j: OCamlInt,
+        ) -> OCamlString as String = "ten";
+    }
+}
+
+// More parts and arguments than a tuple has.
+test!(more_than_eight_parts, forbid(unsafe_code), || {
+    let seconds = std::time::Duration::from_secs;
+    with_ocaml(|lock| {
+        let mut wide = wide_in_rust(0);
+        (wide.f7, wide.f8, wide.f16, wide.f31) = (1, 2, 3, 4);
+        let root: Boxroot<OCamlWide> = wide.to_ocaml(lock).unwrap();
+        churn(lock);
+        let fields = [OCamlWide::f7, OCamlWide::f8, OCamlWide::f16, OCamlWide::f31, OCamlWide::f30];
+        assert_eq!(fields.map(|field| root.get(lock).at(field).to_int()), [1, 2, 3, 4, 7]);
+        let copy: Wide = root.to_rust(lock).unwrap();
+        assert_eq!([copy.f7, copy.f8, copy.f16, copy.f31, copy.f30], [1, 2, 3, 4, 7]);
+
+        #[rustfmt::skip]
+        let tenths = Tenths {
+            t0: 0.0, t1: 0.1, t2: 0.2, t3: 0.3, t4: 0.4, t5: 0.5, t6: 0.6, t7: 0.7, t8: 0.8, t9: seconds(9),
+        };
+        let root: Boxroot<OCamlTenths> = tenths.to_ocaml(lock).unwrap();
+        assert_eq!(root.to_rust::<Tenths>(lock).unwrap(), tenths);
+        let [x, y] =
+            [OCamlTenths::t8, OCamlTenths::t9].map(|field| root.read::<_, f64, true>(lock, field));
+        assert_eq!((x.unwrap(), y.unwrap()), (0.8, 9.0));
+        let before = Tenths { t9: seconds(0), ..tenths };
+        assert!(before.to_ocaml(lock).is_ok());
+
+        assert_eq!(ten(lock, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9).unwrap(), "0123456789");
+        for (arguments, name) in
+            [([u64::MAX, 1, 1], "`c`"), ([1, u64::MAX, 1], "`h`"), ([1, 1, u64::MAX], "`j`")]
+        {
+            let [c, h, j] = arguments;
+            let refused = ten(lock, 0, 1, c, 3, 4, 5, 6, h, 8, j).unwrap_err();
+            assert!(refused.to_string().contains(name), "{refused}");
+        }
+    });
+    assert_no_roots();
+});
 
 test!(wide_values_at_the_end_of_the_stack, forbid(unsafe_code), || {
     let wide = wide_in_rust(250); // 500 levels

@@ -286,6 +286,8 @@ let () =
 let () = register "floats" (fun n -> Array.init n float_of_int)
 
 let () =
+  register "ten" (fun a b c d e f g h i j ->
+      String.concat "" (List.map string_of_int [ a; b; c; d; e; f; g; h; i; j ]));
   register "eight" (fun a b c d e f g h ->
       String.concat "" (List.map string_of_int [ a; b; c; d; e; f; g; h ]))
 

@@ -137,9 +137,17 @@ macro_rules! bound_exception {
                 &self,
                 lock: &mut $crate::DomainLock,
             ) -> $crate::macro_support::Result<$crate::Exception, $crate::CallError> {
-                let arguments = $crate::ocaml_arguments!(lock $name $($member: $type = self.$member),*);
                 // SAFETY: the exception has these arguments (`ocaml_promise!`).
-                unsafe { $crate::macro_support::new_exception(lock, $registered, arguments) }
+                unsafe {
+                    $crate::macro_support::new_exception(
+                        lock,
+                        $registered,
+                        $crate::macro_support::stringify!($name),
+                        $crate::macro_support::PhantomData::<$crate::ocaml_several!(type $($type)*)>,
+                        &[$($crate::macro_support::stringify!($member)),*],
+                        $crate::ocaml_several!(fields $(&self.$member),*),
+                    )
+                }
             }
         }
 
@@ -378,15 +386,18 @@ macro_rules! bound_abi {
 
 /// For generated bindings.
 pub mod bound_support {
+    use crate::call::registered::argument_failed;
     use crate::lock::below_handlers;
     use crate::markers::{OCamlChar, OCamlInt32, OCamlInt64, OCamlNativeint};
     use crate::raw::ValueExt;
     pub use crate::types::exception::{
         argument as exception_argument, found as exception, MayBeException,
     };
-    use crate::types::kept::{Copies, Kept};
+    use crate::types::kept::Kept;
+    use crate::types::several::{Sources, Types};
     use crate::{ffi, sys, CallError, DomainLock, Exception, OCamlFloat, OCamlInt, Value};
     use std::fmt;
+    use std::marker::PhantomData;
     use std::sync::atomic::{AtomicBool, Ordering};
     use sys::token;
 
@@ -583,18 +594,23 @@ pub mod bound_support {
         type Itself = T;
     }
 
-    /// Creates an exception.
+    /// Creates an exception. `shown` is its name in errors, and `names` are those of its arguments.
     ///
     /// # Safety
     ///
     /// OCaml registers the constructor of an exception with these arguments under the name.
     #[track_caller]
-    pub unsafe fn new_exception<const N: usize>(
+    pub unsafe fn new_exception<'a, T: Types, const N: usize>(
         lock: &mut DomainLock,
         name: &str,
-        arguments: Copies<'_, N>,
+        shown: &str,
+        _types: PhantomData<T>,
+        names: &'static [&'static str; N],
+        sources: impl Sources<'a, T>,
     ) -> Result<Exception, CallError> {
-        let arguments = arguments.all();
+        const { assert!(T::COUNT == N) };
+        let mut arguments = [const { Kept::int(0) }; N];
+        sources.keep(&mut arguments, lock).map_err(|error| argument_failed(error, names, shown))?;
         let arguments = arguments.each_ref().map(Kept::place);
         // SAFETY: the exception has these arguments (caller).
         unsafe { Exception::new(lock, name, &arguments) }

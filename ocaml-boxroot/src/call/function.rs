@@ -181,16 +181,27 @@ macro_rules! ocaml_function {
             $($($argument: $crate::ocaml_argument!($type $(as $converted)?),)?)+
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
             $crate::ocaml_types! { [$($chosen)*] [$($a)*] $($($type, $($converted,)?)?)+ $result }
-            let arguments = $crate::ocaml_arguments!(
-                lock $name $($($argument: $type = $argument)? $(_: () = $unit)?),+
-            );
+            let sources = $crate::ocaml_several!(fields $($(&$argument)? $(&$unit)?),+);
             // In its own block, because an argument may have this name.
             {
                 static FUNCTION: $crate::macro_support::Registered =
                     $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
                 // SAFETY: the registered function has these argument and result types
                 // (`ocaml_promise!`).
-                unsafe { $crate::macro_support::Copies::call::<$result, $rust>(arguments, &FUNCTION, lock) }
+                unsafe {
+                    $crate::macro_support::Registered::call(
+                        &FUNCTION,
+                        $crate::macro_support::PhantomData::<(
+                            $crate::ocaml_several!(type $($($type)? $($unit)?)+), fn() -> $result,
+                        )>,
+                        &[$(
+                            $($crate::macro_support::stringify!($argument),)?
+                            $($crate::macro_support::stringify!($unit),)?
+                        )+],
+                        sources,
+                        lock,
+                    )
+                }
             }
         }
     };
@@ -240,34 +251,6 @@ macro_rules! ocaml_types {
 macro_rules! ocaml_argument {
     ($type:ty) => { impl $crate::ToOCaml<$type> };
     ($type:ty as $rust:ty) => { $rust };
-}
-
-/// For the macros: the converted arguments of a call.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_arguments {
-    ($lock:ident $function:ident) => {
-        $crate::macro_support::Copies::new(&[])
-    };
-    ($lock:ident $function:ident $($name:tt: $type:ty = $argument:expr),+ $(,)?) => {
-        'done: {
-            let mut arguments =
-                $crate::macro_support::Copies::new(&[$($crate::macro_support::stringify!($name)),+]);
-            let error = 'failed: {
-                $(
-                    if let $crate::macro_support::Err(error) =
-                        $crate::macro_support::Copies::add::<$type, _>(&mut arguments, &$argument, $lock)
-                    {
-                        break 'failed error;
-                    }
-                )+
-                break 'done arguments;
-            };
-            return $crate::macro_support::Err($crate::macro_support::argument_failed(
-                error, &arguments, $crate::macro_support::stringify!($function),
-            ));
-        }
-    };
 }
 
 /// For the macros: marks a promise about the OCaml code. Users write `unsafe`, which is an error

@@ -2,11 +2,13 @@
 
 use crate::named::{load, named_cell};
 use crate::raw::ValueExt;
-use crate::types::kept::Copies;
+use crate::types::kept::Kept;
+use crate::types::several::{Sources, Types};
 use crate::value::CHECKS;
 use crate::{CallError, ConversionError, DomainLock, FromOCaml, OCamlAny, Value};
 use ocaml_boxroot_sys as sys;
 use std::ffi::CString;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -14,14 +16,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 #[derive(Clone, Copy)]
 pub struct Place<'a>(pub &'a str, pub &'a str);
 
-/// The error of the argument that follows `before`. It names the argument and the function.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub fn argument_failed<const N: usize>(
-    error: ConversionError,
-    before: &Copies<'_, N>,
+/// The error of an argument. It names the argument and the function.
+#[cold]
+pub fn argument_failed(
+    (index, error): (usize, ConversionError),
+    names: &[&'static str],
     function: &str,
 ) -> CallError {
-    CallError::Conversion(error.of_argument(Place(before.next_name(), function)))
+    CallError::Conversion(error.of_argument(Place(names[index], function)))
 }
 
 /// A value that OCaml registers under a name.
@@ -96,7 +98,7 @@ impl Registered {
         self.result(value.to_rust(lock))
     }
 
-    /// Like [`Copies::call`], without the conversion of the result.
+    /// Calls the function with these arguments, if the result of converting them is `Ok`.
     ///
     /// # Safety
     ///
@@ -106,45 +108,52 @@ impl Registered {
     unsafe fn call_with<'l, const N: usize>(
         &self,
         lock: &'l mut DomainLock,
-        arguments: Copies<'_, N>,
+        arguments: [Kept<'_>; N],
+        names: &'static [&'static str; N],
+        converted: Result<(), (usize, ConversionError)>,
     ) -> Result<(Value<'l, OCamlAny>, &'l DomainLock), CallError> {
+        if let Err(error) = converted {
+            return Err(argument_failed(error, names, self.shown));
+        }
         let cell = self.find(lock)?;
         // SAFETY: `cell` is from `named_cell`. The function has these types (caller), and the
         // collector does not run before it is called.
-        match unsafe { lock.call_with(load(lock, cell), arguments.all()) } {
+        match unsafe { lock.call_with(load(lock, cell), arguments) } {
             Ok(result) => Ok(result),
             Err(error) if CHECKS => Err(self.failed(error)),
             Err(exception) => Err(exception),
         }
     }
-}
 
-impl<const N: usize> Copies<'_, N> {
-    /// Calls a function with these arguments, or with `()` if there are none. This is not a method
-    /// of `Registered`, because its caller would have to write `N`: before Rust 1.89, `_` cannot
-    /// stand for a number.
+    /// Calls the function with these arguments, or with `()` if there are none. `types` are those
+    /// of the arguments and of the result.
     ///
     /// # Errors
     ///
-    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversion
-    /// of its result.
+    /// [`NotRegistered`](crate::CallError::NotRegistered); those of the call and of the conversions
+    /// of arguments and result.
     ///
     /// # Safety
     ///
     /// The registered function takes these arguments and returns a `T`.
     #[inline]
     #[track_caller]
-    pub unsafe fn call<T: ?Sized, R: FromOCaml<T>>(
-        self,
-        function: &Registered,
+    pub unsafe fn call<'a, A: Types, T: ?Sized, R: FromOCaml<T>, const N: usize>(
+        &self,
+        _types: PhantomData<(A, fn() -> T)>,
+        names: &'static [&'static str; N],
+        sources: impl Sources<'a, A>,
         lock: &mut DomainLock,
     ) -> Result<R, CallError> {
+        const { assert!(A::COUNT == N) };
+        let mut arguments = [const { Kept::int(0) }; N];
+        let converted = sources.keep(&mut arguments, lock);
         // SAFETY: the function takes these arguments (caller).
-        match unsafe { function.call_with(lock, self) } {
+        match unsafe { self.call_with(lock, arguments, names, converted) } {
             Ok((result, lock)) => {
                 // SAFETY: the function returns a `T` (caller).
                 let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-                function.result(result.to_rust(lock))
+                self.result(result.to_rust(lock))
             }
             Err(error) => Err(error),
         }

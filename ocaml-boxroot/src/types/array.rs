@@ -1,7 +1,7 @@
 //! Arrays, and the flat form of floats, which records can also have.
 
 use super::block::made;
-use super::depth::Level;
+use super::depth::level;
 use super::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use super::list::like_slices;
 use super::markers::OCamlFloat;
@@ -191,7 +191,7 @@ fn are_flat() -> bool {
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlArray<A>> for [R] {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlArray<A>> {
-        let _level = Level::new()?;
+        let _level = level(R::NESTS)?;
         match self.first() {
             Some(first) if first.as_float().is_some() && are_flat() => flat_array(self, lock),
             _ => array(self, lock),
@@ -267,7 +267,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
         value: Value<'l, OCamlArray<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let _level = Level::new()?;
+        let _level = level(R::NESTS)?;
         if let Some(floats) = value.flat_floats() {
             return converted(floats, R::from_float);
         }

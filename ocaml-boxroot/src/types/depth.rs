@@ -43,8 +43,8 @@ fn look_at_stack() -> bool {
 ///
 /// # ocaml_boxroot::macro_support::example(|lock| {
 /// depth::set_limit(1);
-/// let nested = Some(Some(7));
-/// let refused = ToOCaml::<Option<Option<OCamlInt>>>::to_ocaml(&nested, lock).unwrap_err();
+/// let nested = Some(Some(Some(7))); // the innermost `Some` contains a number
+/// let refused = ToOCaml::<Option<Option<Option<OCamlInt>>>>::to_ocaml(&nested, lock).unwrap_err();
 /// assert_eq!(refused.kind(), ConversionErrorKind::TooDeep);
 /// # Ok(()) });
 /// ```
@@ -98,6 +98,18 @@ impl Level {
         }
         DEPTH.set(depth + 1);
         Ok(Level(PhantomData))
+    }
+}
+
+/// Enters a level if the conversions of the parts nest.
+#[inline(always)]
+pub(crate) fn level(nest: bool) -> Result<Option<Level>, ConversionError> {
+    match nest {
+        true => match Level::new() {
+            Ok(level) => Ok(Some(level)),
+            Err(error) => Err(error),
+        },
+        false => Ok(None),
     }
 }
 

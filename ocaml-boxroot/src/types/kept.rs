@@ -66,6 +66,24 @@ impl<'a> Kept<'a> {
         Kept::Immediate(RootRef::<OCamlAny>::of_int(n))
     }
 
+    /// Converts a Rust value to a `T`, and keeps it in this place, which has an immediate.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn set<T, R: ToOCaml<T>>(
+        &mut self,
+        value: &'a R,
+        lock: &mut DomainLock,
+    ) -> Result<(), ConversionError> {
+        match Kept::new(value, lock) {
+            Ok(kept) => {
+                // An immediate needs no drop.
+                std::mem::forget(std::mem::replace(self, kept));
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
+    }
+
     /// Takes the value out, and leaves an immediate in its place.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn replace(&mut self) -> Kept<'a> {
@@ -121,86 +139,5 @@ impl<'a> Kept<'a> {
             unsafe { values.add(i).write(std::ptr::read(&kept[i]).take(lock)) };
             i += 1;
         }
-    }
-}
-
-/// Up to `N` converted Rust values, in order: the parts of a value, or the arguments of a call.
-pub struct Copies<'a, const N: usize> {
-    /// The number of values that were added to `kept`.
-    count: usize,
-    kept: [Kept<'a>; N],
-    /// The names of the values in errors.
-    names: &'static [&'static str; N],
-}
-
-impl<'a, const N: usize> Copies<'a, N> {
-    /// Makes an empty collection.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn new(names: &'static [&'static str; N]) -> Self {
-        Copies { count: 0, kept: [const { Kept::int(0) }; N], names }
-    }
-
-    /// Converts a Rust value to a `T`, and adds the result.
-    ///
-    /// # Panics
-    ///
-    /// If there are already `N` values.
-    #[inline]
-    #[track_caller]
-    pub fn add<T: ?Sized, R: ToOCaml<T>>(
-        &mut self,
-        value: &'a R,
-        lock: &mut DomainLock,
-    ) -> Result<(), ConversionError> {
-        match Kept::new(value, lock) {
-            Ok(kept) => {
-                self.push(kept);
-                Ok(())
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    fn push(&mut self, kept: Kept<'a>) {
-        // The old value is an immediate, which needs no drop.
-        std::mem::forget(std::mem::replace(&mut self.kept[self.count], kept));
-        self.count += 1;
-    }
-
-    /// Like [`add`](Copies::add), for the value with this number.
-    ///
-    /// # Panics
-    ///
-    /// If the value is not the next one.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    pub(crate) fn add_next<T: ?Sized, R: ToOCaml<T>>(
-        &mut self,
-        number: usize,
-        value: &'a R,
-        lock: &mut DomainLock,
-    ) -> Result<(), ConversionError> {
-        assert!(self.count == number);
-        self.add(value, lock)
-    }
-
-    /// The name of the next value.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(crate) fn next_name(&self) -> &'static str {
-        self.names[self.count]
-    }
-
-    /// All `N` values.
-    ///
-    /// # Panics
-    ///
-    /// If there are fewer than `N`.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    pub(crate) fn all(self) -> [Kept<'a>; N] {
-        assert!(self.count == N);
-        self.kept
     }
 }

@@ -1,6 +1,6 @@
 //! Lists, and code that lists and arrays share.
 
-use super::depth::Level;
+use super::depth::level;
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};
 use crate::raw::ValueExt;
@@ -57,7 +57,7 @@ impl<'l, T> Value<'l, OCamlList<T>> {
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
-        let _level = Level::new()?;
+        let _level = level(R::NESTS)?;
         let mut list = Boxroot::try_new(lock, Value::int(0).any())?;
         for element in self.iter().rev() {
             let first = element.to_value(lock)?.0.raw();
@@ -93,7 +93,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         value: Value<'l, OCamlList<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let _level = Level::new()?;
+        let _level = level(R::NESTS)?;
         let (mut elements, mut rest) = (Vec::new(), value);
         loop {
             // The vector grows with the list, instead of having its final size from the start,

@@ -44,6 +44,8 @@ macro_rules! from_ocaml {
     ($($(#[$attribute:meta])* $marker:ty => $rust:ty: |$value:ident, $lock:pat_param| $copy:expr $(, {$($more:tt)*})?;)+) => {$(
         $(#[$attribute])*
         impl FromOCaml<$marker> for $rust {
+            const NESTS: bool = false;
+
             #[inline]
             fn from_ocaml<'l>(
                 $value: Value<'l, $marker>,
@@ -89,6 +91,7 @@ mod number;
 pub(crate) mod predefined;
 mod reference;
 mod seq;
+pub(crate) mod several;
 mod string;
 mod text;
 mod tuple;
@@ -213,10 +216,11 @@ pub unsafe trait OneType {
 /// Conversions of nested values recurse. They return
 /// [`TooDeep`](crate::ConversionErrorKind::TooDeep) beyond 512 levels, or when less than a quarter
 /// of the thread's stack is left, so that data cannot exhaust the stack. Each list, array, map,
-/// tuple, option, result, record and variant is a level; a list is one level, however many elements
-/// it has. Numbers, strings and roots are not levels. Nor are types with your own conversions; if
-/// such a conversion recurses, begin it with a [`Level`](crate::depth::Level). A cyclic list
-/// returns [`Mismatch`](crate::ConversionErrorKind::Mismatch).
+/// tuple, option, result, record and constructor is a level, unless it contains only numbers,
+/// strings and roots; a list is one level, however many elements it has. Types with your own
+/// conversions are not levels; if such a conversion recurses, begin it with a
+/// [`Level`](crate::depth::Level). A cyclic list returns
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
 /// A conversion may need stack space of 20 times the size of the value, plus 200 bytes for each
 /// field or constructor of its type. Keep values below 1/200 of the stack (10 KB of 2 MiB), and
@@ -345,6 +349,11 @@ pub trait ToOCaml<T: ?Sized> {
     fn as_float(&self) -> Option<FloatOf<T>> {
         None
     }
+
+    /// Whether the conversion may convert parts of the value, so that deep values could exhaust the
+    /// stack.
+    #[doc(hidden)]
+    const NESTS: bool = true;
 }
 
 /// A number that is a `T` in OCaml. Exists only if `T` stands for `float`.
@@ -415,6 +424,10 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     fn from_float(_: f64) -> Result<Self, ConversionError> {
         Err(ConversionError::new(ConversionErrorKind::Mismatch))
     }
+
+    /// Like [`ToOCaml::NESTS`].
+    #[doc(hidden)]
+    const NESTS: bool = true;
 }
 
 impl<'l, T: ?Sized> Value<'l, T> {
@@ -454,6 +467,8 @@ impl<T: ?Sized> RootRef<T> {
 macro_rules! roots {
     ($($root:ty),+) => {$(
         impl<T: ?Sized> ToOCaml<T> for $root {
+            const NESTS: bool = false;
+
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
                 Ok((self.get(lock), lock))
@@ -470,6 +485,8 @@ macro_rules! roots {
 roots!(RootRef<T>, Boxroot<T>);
 
 impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
+    const NESTS: bool = false;
+
     fn from_ocaml<'l>(value: Value<'l, T>, lock: &'l DomainLock) -> Result<Self, ConversionError> {
         Boxroot::try_new(lock, value)
     }
@@ -478,6 +495,8 @@ impl<T: ?Sized> FromOCaml<T> for Boxroot<T> {
 macro_rules! pointers {
     ($($pointer:ty),+) => {$(
         impl<T: ?Sized, R: ToOCaml<T> + ?Sized> ToOCaml<T> for $pointer {
+            const NESTS: bool = R::NESTS;
+
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, T> {
                 (**self).to_value(lock)

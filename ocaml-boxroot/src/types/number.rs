@@ -238,6 +238,8 @@ impl Value<'_, OCamlFloat> {
 }
 
 impl ToOCaml<()> for () {
+    const NESTS: bool = false;
+
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ()> {
         Ok((Value::unit(), lock))
@@ -245,6 +247,8 @@ impl ToOCaml<()> for () {
 }
 
 impl ToOCaml<bool> for bool {
+    const NESTS: bool = false;
+
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, bool> {
         // SAFETY: `false` is the immediate 0, and `true` the immediate 1.
@@ -288,6 +292,8 @@ macro_rules! integers {
     (@all $ocaml:ident, $own:ident, $make:expr, $read:ident: $($rust:ident)*) => {$(
         /// Returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if it does not fit.
         impl ToOCaml<$ocaml> for $rust {
+            const NESTS: bool = false;
+
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
                 let make: fn($own, &'l mut DomainLock) -> Made<'l, $ocaml> = $make;
@@ -300,6 +306,8 @@ macro_rules! integers {
 
         /// Returns [`OutOfRange`](crate::ConversionErrorKind::OutOfRange) if it does not fit.
         impl FromOCaml<$ocaml> for $rust {
+            const NESTS: bool = false;
+
             #[inline]
             fn from_ocaml<'l>(
                 value: Value<'l, $ocaml>,
@@ -331,6 +339,8 @@ macro_rules! wrapping {
     ($($rust:ident as $own:ident is $ocaml:ident;)*) => {$(
         /// Converts to the number with the same bits.
         impl ToOCaml<$ocaml> for Wrapping<$rust> {
+            const NESTS: bool = false;
+
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, $ocaml> {
                 (self.0 as $own).to_value(lock)
@@ -339,6 +349,8 @@ macro_rules! wrapping {
 
         /// Converts to the number with the same bits.
         impl FromOCaml<$ocaml> for Wrapping<$rust> {
+            const NESTS: bool = false;
+
             #[inline]
             fn from_ocaml<'l>(
                 value: Value<'l, $ocaml>,
@@ -359,6 +371,8 @@ wrapping! {
 }
 
 impl ToOCaml<OCamlFloat> for f64 {
+    const NESTS: bool = false;
+
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
         // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
@@ -376,6 +390,8 @@ impl ToOCaml<OCamlFloat> for f64 {
 macro_rules! floats {
     ($($(#[$doc:meta])* $rust:ty: $to:expr, $from:expr;)*) => {$(
         impl ToOCaml<OCamlFloat> for $rust {
+            const NESTS: bool = false;
+
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlFloat> {
                 let to: fn(&Self) -> f64 = $to;
@@ -391,6 +407,8 @@ macro_rules! floats {
 
         $(#[$doc])*
         impl FromOCaml<OCamlFloat> for $rust {
+            const NESTS: bool = false;
+
             #[inline]
             fn from_ocaml<'l>(
                 value: Value<'l, OCamlFloat>,
@@ -420,6 +438,8 @@ floats! {
 }
 
 impl ToOCaml<OCamlChar> for u8 {
+    const NESTS: bool = false;
+
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
         Ok((Value::char(*self), lock))
@@ -429,6 +449,8 @@ impl ToOCaml<OCamlChar> for u8 {
 /// OCaml's characters are bytes, which this conversion writes as Latin-1 (up to U+00FF). Other
 /// characters return [`OutOfRange`](crate::ConversionErrorKind::OutOfRange).
 impl ToOCaml<OCamlChar> for char {
+    const NESTS: bool = false;
+
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlChar> {
         u8::try_from(*self)
             .map_err(|_| ConversionError::new(ConversionErrorKind::OutOfRange))?
@@ -437,6 +459,8 @@ impl ToOCaml<OCamlChar> for char {
 }
 
 impl ToOCaml<OCamlUchar> for char {
+    const NESTS: bool = false;
+
     #[inline]
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlUchar> {
         // SAFETY: a `Uchar.t` is a character's number as an immediate.

@@ -214,6 +214,8 @@ impl DomainLock {
 macro_rules! strings {
     ($($rust:ty $(, $n:ident)?: $bytes:expr;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlString> for $rust {
+            const NESTS: bool = false;
+
             #[inline]
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlString> {
                 let bytes: fn(&Self) -> &[u8] = $bytes;
@@ -226,6 +228,8 @@ macro_rules! strings {
 macro_rules! bytes {
     ($($rust:ty $(, $n:ident)?;)*) => {$(
         impl$(<const $n: usize>)? ToOCaml<OCamlBytes> for $rust {
+            const NESTS: bool = false;
+
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlBytes> {
                 let (value, lock) = lock.alloc_string(self)?;
                 // SAFETY: bytes are laid out like a string, and nothing else refers to this new
@@ -258,6 +262,8 @@ bytes! {
 /// Returns [`NotUtf8`](crate::ConversionErrorKind::NotUtf8) for a string that is not UTF-8. A
 /// `Vec<u8>` can hold any string, and [`Value::to_string_lossy`] replaces invalid UTF-8.
 impl FromOCaml<OCamlString> for String {
+    const NESTS: bool = false;
+
     #[inline]
     fn from_ocaml<'l>(
         value: Value<'l, OCamlString>,

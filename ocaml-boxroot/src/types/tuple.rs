@@ -1,7 +1,7 @@
 //! Tuples, options and results. Rust's own types serve as markers.
 
 use super::block::{block, made};
-use super::depth::Level;
+use super::depth::level;
 use super::form::Form;
 use super::kept::Kept;
 use super::{FromOCaml, Made, OneType, ToOCaml};
@@ -85,7 +85,7 @@ macro_rules! tuple {
 
         impl<$($ocaml, $rust: ToOCaml<$ocaml>),+> ToOCaml<($($ocaml,)+)> for ($($rust,)+) {
             fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, ($($ocaml,)+)> {
-                let _level = Level::new()?;
+                let _level = level(false $(|| $rust::NESTS)+)?;
                 let fields = [$(Kept::new::<$ocaml, $rust>(&self.$index, lock)?),+];
                 // SAFETY: a tuple is a block of tag 0 with these fields.
                 unsafe { block(lock, 0, fields) }
@@ -97,7 +97,7 @@ macro_rules! tuple {
                 value: Value<'l, ($($ocaml,)+)>,
                 lock: &'l DomainLock,
             ) -> Result<Self, ConversionError> {
-                let _level = Level::new()?;
+                let _level = level(false $(|| $rust::NESTS)+)?;
                 // SAFETY: a tuple is a block of these fields (by its type).
                 unsafe { Ok(($(value.field::<$ocaml>($index).to_rust::<$rust>(lock)?,)+)) }
             }
@@ -117,7 +117,7 @@ tuple!(8: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7);
 
 impl<A, R: ToOCaml<A>> ToOCaml<Option<A>> for Option<R> {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Option<A>> {
-        let _level = Level::new()?;
+        let _level = level(R::NESTS)?;
         match self {
             // SAFETY: `None` is the immediate 0.
             None => unsafe { made(Value::int(0).raw(), lock) },
@@ -135,7 +135,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
         value: Value<'l, Option<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let _level = Level::new()?;
+        let _level = level(R::NESTS)?;
         match value.to_option() {
             None => Ok(None),
             Some(x) => Ok(Some(x.to_rust(lock)?)),
@@ -147,7 +147,7 @@ impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
 
 impl<A, B, P: ToOCaml<A>, Q: ToOCaml<B>> ToOCaml<Result<A, B>> for Result<P, Q> {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, Result<A, B>> {
-        let _level = Level::new()?;
+        let _level = level(P::NESTS || Q::NESTS)?;
         match self {
             Ok(x) => {
                 let x = Kept::new::<A, P>(x, lock)?;
@@ -168,7 +168,7 @@ impl<A, B, P: FromOCaml<A>, Q: FromOCaml<B>> FromOCaml<Result<A, B>> for Result<
         value: Value<'l, Result<A, B>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let _level = Level::new()?;
+        let _level = level(P::NESTS || Q::NESTS)?;
         match value.to_result() {
             Ok(x) => Ok(Ok(x.to_rust(lock)?)),
             Err(x) => Ok(Err(x.to_rust(lock)?)),

@@ -1,7 +1,7 @@
 use ocaml_boxroot::markers::{Field, OneType};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
 use ocaml_boxroot::macro_support::{
-    check, field, open, parts, Constructor, Constructors, Declared, Making, Numbered, Part,
+    check, field, make, open, parts, Constructor, Constructors, Declared, HasParts, Numbered,
 };
 
 /// A function like those of bindings, for `'a -> 'a array`.
@@ -56,8 +56,8 @@ fn is_one_type<T: ocaml_boxroot::markers::OneType>() {}
 
 /// A macro may expand to another type than the part's.
 fn by_another_part() {
-    is_one_type::<ocaml_boxroot::macro_support::Whole<'_, Wrapped, (OCamlFloat,), true>>();
-    //~^ E0277 part number 0 of `Wrapped` is not declared as `OCamlFloat`
+    is_one_type::<ocaml_boxroot::macro_support::Whole<'_, Wrapped, OCamlFloat, true>>();
+    //~^ E0277 constructor number 0 of `Wrapped` is not declared with the parts `(OCamlFloat,)`
 }
 
 /// A list is one type, whatever its elements are.
@@ -93,17 +93,15 @@ fn list(lock: &mut DomainLock, list: Boxroot<OCamlList<OCamlObj>>) {
 // Forms that OCaml does not have. A part that the block does not have, two parts with one number,
 // and a part without a type.
 bound_type! { pub record Beyond { 1 a: OCamlInt } }
-//~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
-const _: () = <Beyond as Declared>::CHECKED;
+//~^ E0277 `(OCamlInt,)` has no type number 1
 bound_type! { pub record Twice { 0 a: OCamlInt, 0 b: OCamlString } }
-//~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
-const _: () = <Twice as Declared>::CHECKED;
+//~^ E0271 expected `OCamlString`, found `OCamlInt`
 ocaml_items! {
-    //~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 ==
-    [] pub Less [] constructors { &[(0, Constructor::Block(0, 2))] } float { false } unboxed false
-    parts [(0 0 [] OCamlInt)]
+    [] pub Less [] constructors { &[(0, Constructor::Block(0, 2))] } float [] unboxed false
+    parts [(0 [] OCamlInt)]
 }
-const _: () = <Less as Declared>::CHECKED;
+const LESS: Field<Less, OCamlInt, false> = field::<_, _, 0, _, false>("");
+//~^ E0080 has_parts::<M, T, 0>(T::COUNT)
 
 // Two constructors with the same form, a constructor with the tag of another kind of block, and a
 // record that has other constructors.
@@ -116,24 +114,24 @@ const _: () = <Closure as Declared>::CHECKED;
 ocaml_items! { //~ E0080 assertion failed: match this {
     [] pub Two []
     constructors { &[(0, Constructor::Unboxed), (1, Constructor::Constant(0))] }
-    float { false } unboxed false
-    parts [(0 0 [] OCamlInt)]
+    float [] unboxed false
+    parts [(0 [] OCamlInt)]
 }
 const _: () = <Two as Declared>::CHECKED;
 
 // An unboxed type that is declared as boxed.
 ocaml_items! {
     //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
-    [] pub Hidden [] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
-    parts [(0 0 [] OCamlInt)]
+    [] pub Hidden [] constructors { &[(0, Constructor::Unboxed)] } float [] unboxed false
+    parts [(0 [] OCamlInt)]
 }
 const _: () = <Hidden as Declared>::CHECKED;
 
 // Such a type cannot stand for a type variable either, because its declaration is refused.
 ocaml_items! {
     //~^ E0080 assertion failed: is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)])
-    [] pub Any [A] constructors { &[(0, Constructor::Unboxed)] } float { false } unboxed false
-    parts [(0 0 [A] OCamlAny)]
+    [] pub Any [A] constructors { &[(0, Constructor::Unboxed)] } float [] unboxed false
+    parts [(0 [A] OCamlAny)]
 }
 bound_type! { pub unboxed Around<A> { 0 any: A } is_float false }
 bound_type! { pub abstract Perhaps<A> }
@@ -147,12 +145,12 @@ ocaml_type! {
     unboxed struct Unboxed { text: OCamlString }
 }
 
-const FLAT: Field<Flat, OCamlFloat, false> = field::<_, 0, _, false>("");
-//~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
-const VARIANT: Field<Variant, OCamlString, false> = field::<_, 0, _, false>("");
-//~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
-const UNBOXED: Field<Unboxed, OCamlString, false> = field::<_, 0, _, false>("");
-//~^ E0080 assertion failed: is_record::<M>() && FLAT == is_flat::<M>()
+const FLAT: Field<Flat, OCamlFloat, false> = field::<_, _, 0, _, false>("");
+//~^ E0080 is_record::<M>() && FLAT == is_flat::<M>()
+const VARIANT: Field<Variant, OCamlString, false> = field::<_, _, 0, _, false>("");
+//~^ E0080 is_record::<M>() && FLAT == is_flat::<M>()
+const UNBOXED: Field<Unboxed, OCamlString, false> = field::<_, _, 0, _, false>("");
+//~^ E0080 is_record::<M>() && FLAT == is_flat::<M>()
 
 //# parts_by_hand
 // Only unsafe code can define the values of a marker.
@@ -164,11 +162,11 @@ enum Mine {}
 
 impl Declared for Mine { //~ E0200 Declared` requires an `unsafe impl` declaration
     const CONSTRUCTORS: Constructors = &[(0, Constructor::Block(0, 1))];
-    const CHECKED: () = check(Self::CONSTRUCTORS, &[(0, 0)], false);
+    const CHECKED: () = check(Self::CONSTRUCTORS, false);
 }
 
-impl Part<0, 0, OCamlInt> for Marker {}
-//~^ E0200 Part<0, 0, OCamlInt>` requires an `unsafe impl` declaration
+impl HasParts<0, (OCamlInt,)> for Marker {}
+//~^ E0200 HasParts<0, (OCamlInt,)>` requires an `unsafe impl` declaration
 
 //# parts_of_a_type
 // The inner macros cannot be called alone: here they declare the type a second time. Both
@@ -178,8 +176,9 @@ ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
     //~| E0119 conflicting implementations of trait `Debug` for type `Marker`
     //~| E0119 conflicting implementations of trait `OneType` for type `Marker`
     //~| E0119 Declared` for type `Marker`
-    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float { false } unboxed false
-    parts [(0 0 [] OCamlInt)]
+    //~| E0283 multiple `impl`s satisfying `Marker: ocaml_boxroot::macro_support::HasParts<0, _>`
+    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float [] unboxed false
+    parts [(0 [] OCamlInt)]
 }
 
 //# parts_of_another_type
@@ -198,20 +197,19 @@ struct Name {
 
 fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
     let marker = parts::<_, 0>(&open(marker)).unwrap();
-    let _: Result<i64, _> = marker.read::<0, OCamlInt, _>("text", lock);
-    //~^ E0277 part number 0 of `Marker` is not declared as `OCamlInt`
-    let _: Result<String, _> = marker.read::<1, OCamlString, _>("text", lock);
-    //~^ E0277 part number 1 of `Marker` is not declared as `OCamlString`
-    let _: Result<String, _> =
-        parts::<_, 1>(&open(variant)).unwrap().read::<0, OCamlString, _>("text", lock);
-        //~^ E0277 part number 0 of `Variant` is not declared as `OCamlString`
+    let _ = marker.read::<(OCamlInt,), (i64,)>(&["text"], lock);
+    //~^ E0277 constructor number 0 of `Marker` is not declared with the parts `(OCamlInt,)`
+    let variant = parts::<_, 1>(&open(variant)).unwrap();
+    let _ = variant.read::<(OCamlString,), (String,)>(&["text"], lock);
+    //~^ E0277 constructor number 1 of `Variant` is not declared with the parts `(OCamlString,)`
+    let _ = variant.read::<_, (String,)>(&["text"], lock);
+    //~^ E0277 cannot convert the OCaml type `OCamlInt` to `String`
 }
 
 fn make_wrong(lock: &mut DomainLock) {
-    let mut number = Making::new(Numbered::<Named, 0>(std::marker::PhantomData), &["name"]);
-    number.add::<0, OCamlInt, _>(&1, lock).unwrap();
-    //~^ E0277 part number 0 of `Named` is not declared as `OCamlInt`
-    let _ = Making::new(Numbered::<Variant, 1>(std::marker::PhantomData), &["text"]);
+    let _ = make(Numbered::<Named, 0>(std::marker::PhantomData), &["name"], (&1,), lock);
+    //~^ E0277 cannot convert `{integer}` to the OCaml type `OCamlString`
+    let _ = make(Numbered::<Variant, 1>(std::marker::PhantomData), &["text"], (&1,), lock);
     //~^ E0277 only OCaml can make values of `Variant`
 }
 
@@ -225,12 +223,9 @@ struct Index {
 bound_type! { pub private record OCamlIndex for Index { 0 n: OCamlInt } }
 
 fn index(lock: &mut DomainLock, n: isize) -> Boxroot<OCamlIndex> {
-    let mut index = Making::new(Numbered::<OCamlIndex, 0>(std::marker::PhantomData), &["n"]);
+    let value = make(Numbered::<OCamlIndex, 0>(std::marker::PhantomData), &["n"], (&n,), lock);
     //~^ E0277 only OCaml can make values of `OCamlIndex`
-    index.add::<0, OCamlInt, _>(&n, lock).unwrap();
-    //~^ E0599 trait bounds were not satisfied
-    let value = index.make(lock).unwrap();
-    //~^ E0599 trait bounds were not satisfied
+    let value = value.unwrap();
     Boxroot::new(value.1, value.0)
 }
 
@@ -253,13 +248,13 @@ const _: () = <BothToo as Declared>::CHECKED;
 ocaml_items! { //~ E0080 a constructor's number is out of range for OCaml's int
     [] pub Zero []
     constructors { &[(0, Constructor::Constant(0)), (1, Constructor::Constant(isize::MIN))] }
-    float { false } unboxed false parts []
+    float [] unboxed false parts []
 }
 const _: () = <Zero as Declared>::CHECKED;
 ocaml_items! { //~ E0080 a constructor's number is out of range for OCaml's int
     [] pub Hash []
     constructors { &[(0, Constructor::Tagged(0, 1)), (1, Constructor::Tagged(isize::MIN, 1))] }
-    float { false } unboxed false
-    parts [(0 0 [] OCamlInt) (1 0 [] OCamlString)]
+    float [] unboxed false
+    parts [(0 [] OCamlInt) (1 [] OCamlString)]
 }
 const _: () = <Hash as Declared>::CHECKED;

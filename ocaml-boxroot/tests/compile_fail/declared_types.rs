@@ -6,16 +6,16 @@ ocaml_type! { enum Constructors { A(OCamlInt), A(OCamlString) } }
 //~^ E0080 two constructors have the same name
 ocaml_type! { enum Labels { A { a: OCamlInt, a: OCamlString } } }
 //~^ E0080 two fields have the same name
-//~| E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
 ocaml_type! { polymorphic enum Hashes { A(OCamlInt), r#A(OCamlString) } }
 //~^ E0080 two constructors have the same name
 //~| E0080 two constructors have the same hash
 ocaml_type! { enum RawConstructors { B(OCamlInt), r#B(OCamlString) } }
 //~^ E0080 two constructors have the same name
 ocaml_type! { struct Fields { a: OCamlInt, a: OCamlString } }
-//~^ E0080 assertion failed: next < parts.len() && parts[next].0 == number && parts[next].1 == part
-//~| E0592 duplicate definitions with name `a`
+//~^ E0592 duplicate definitions with name `a`
 //~| E0080 two fields have the same name
+//~| E0308 expected `IsFloat<OCamlInt>`, found `IsFloat<OCamlString>`
+//~| E0271 expected `OCamlString`, found `OCamlInt`
 
 //# constructors_of_one_hash
 // OCaml tells the constructors of a polymorphic variant apart by their hashes.

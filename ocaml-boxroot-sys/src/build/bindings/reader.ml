@@ -593,6 +593,8 @@ and parts r = function
   | Cstr_record l -> Labelled (List.map (field r) l)
 
 and kind r d ~params ~is_any = match d.type_kind with
+  (* The macros' limit. *)
+  | Type_record (l, _) when List.compare_length_with l 256 > 0 -> unsupported "a record of more than 256 fields"
   | Type_record (l, Record_regular) ->
     Record (List.map (field r) l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
   | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)

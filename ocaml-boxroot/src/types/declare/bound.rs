@@ -67,7 +67,7 @@ macro_rules! bound_type {
     (@record $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::macro_support::Constructor::Block(0, $crate::macro_support::count(&[$($index),+])))] } { false } false {}
+            { &[(0, $crate::macro_support::Constructor::Block(0, $crate::macro_support::count(&[$($index),+])))] } [] false {}
             [$(([] $index $field $type, { false }))+]
             $($index $field: $type),+
         }
@@ -75,7 +75,7 @@ macro_rules! bound_type {
     (@flat $doc:tt $to:tt $name:ident $generics:tt $rust:tt [] $($index:tt $field:ident: $type:ty),+ $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::macro_support::Constructor::Flat($crate::macro_support::count(&[$($index),+])))] } { false } false {}
+            { &[(0, $crate::macro_support::Constructor::Flat($crate::macro_support::count(&[$($index),+])))] } [] false {}
             [$(([] $index $field $type, { true }))+]
             $($index $field: $type),+
         }
@@ -83,7 +83,7 @@ macro_rules! bound_type {
     (@unboxed $doc:tt $to:tt $name:ident $generics:tt $rust:tt [$is_float:tt] $index:tt $field:ident: $type:ty $(,)?) => {
         $crate::bound_type! {
             @struct $doc $to $name $generics $rust
-            { &[(0, $crate::macro_support::Constructor::Unboxed)] } { $is_float } true { $generics Self = 0 $field }
+            { &[(0, $crate::macro_support::Constructor::Unboxed)] } [{ $is_float }] true { $generics [Self] $field }
             [] $index $field: $type
         }
     };
@@ -94,9 +94,9 @@ macro_rules! bound_type {
         $crate::ocaml_declare! {
             [
                 $doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed
-                parts [$((0 $index $generics $type))+]
+                parts [(0 $generics $($type)+)]
             ]
-            $name $generics $to $rust [struct $([$index $field])+] [(Self = 0 $([$index $field])+)] $from_float $fields
+            $name $generics $to $rust [struct $([$field])+] $from_float $fields
         }
     };
     (
@@ -105,9 +105,9 @@ macro_rules! bound_type {
     ) => {
         $crate::bound_type! {
             @enum $doc $to $name $generics $rust
-            { &[(0, $crate::macro_support::Constructor::Unboxed)] } { $is_float } true
-            { $generics Self::$constructor = 0 $($index)? $($label)? }
-            ($constructor 0 $([$index $index $part $type])? $([$index2 $label $label $type2])?)
+            { &[(0, $crate::macro_support::Constructor::Unboxed)] } [{ $is_float }] true
+            { $generics [Self::$constructor] $($index)? $($label)? }
+            ($constructor 0 $([$index $part $type])? $([$label $label $type2])?)
         }
     };
     (
@@ -123,25 +123,28 @@ macro_rules! bound_type {
                 $($crate::macro_support::constant_number($constant))? $($number)?,
                 $crate::bound_constructor!($($constant)? $($kind $number)? $($($index)+)? $($($index2)+)?),
             )),*] }
-            { false } false {}
+            [] false {}
             $((
                 $constructor $({ $crate::macro_support::constant_number($constant) })? $($number)?
-                $($([$index $index $part $type])+)? $($([$index2 $label $label $type2])+)?
+                $($([$index $part $type])+)? $($([$label $label $type2])+)?
             ))*
         }
     };
     (
         @enum $doc:tt $to:tt $name:ident $generics:tt $rust:tt $constructors:tt $is_float:tt $is_unboxed:tt $from_float:tt
-        $(($constructor:ident $number:tt $([$index:tt $member:tt $binding:ident $type:ty])*))*
+        $((
+            $constructor:ident $number:tt
+            $([$first:tt $first_binding:ident $first_type:ty] $([$member:tt $binding:ident $type:ty])*)?
+        ))*
     ) => {
         $crate::ocaml_declare! {
             [
                 $doc pub $name $generics constructors $constructors float $is_float unboxed $is_unboxed
-                parts [$($(($number $index $generics $type))*)*]
+                parts [$($(($number $generics $first_type $($type)*))?)*]
             ]
             $name $generics $to $rust
-            [enum $(($constructor $number $([$index $member $binding])*))*]
-            [$((Self::$constructor = $number $([$index $member $constructor])*))*] $from_float []
+            [enum $(($constructor $number $([$first $first_binding] $([$member $binding])*)?))*]
+            $from_float []
         }
     };
 }

@@ -1,8 +1,10 @@
 //! Fields of records.
 
-use super::form::{is_flat, is_record, Part};
+use super::form::{is_flat, is_record, HasParts};
+use super::parts::has_parts;
 use crate::raw::ValueExt;
 use crate::types::form::{mismatch, Form};
+use crate::types::several::{Nth, Types};
 use crate::types::FromOCaml;
 use crate::value::CHECKS;
 use crate::{ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
@@ -106,10 +108,14 @@ impl<T: Form> RootRef<T> {
     }
 }
 
-/// The field number `INDEX` of a record. Errors use this name for it.
-pub const fn field<M: Part<0, INDEX, T>, const INDEX: usize, T, const FLAT: bool>(
+/// The field number `I` of a record. Errors use this name for it.
+pub const fn field<M, T, const I: usize, F, const FLAT: bool>(
     name: &'static str,
-) -> Field<M, T, FLAT> {
-    assert!(is_record::<M>() && FLAT == is_flat::<M>());
-    Field { index: INDEX, name, _types: PhantomData }
+) -> Field<M, F, FLAT>
+where
+    M: HasParts<0, T>,
+    T: Types + Nth<I, Type = F>,
+{
+    assert!(is_record::<M>() && FLAT == is_flat::<M>() && has_parts::<M, T, 0>(T::COUNT));
+    Field { index: I, name, _types: PhantomData }
 }

@@ -2,6 +2,7 @@
 
 use crate::types::block::LAST_CONSTRUCTOR;
 use crate::types::markers::OCamlFloat;
+use crate::types::several::Nth;
 use crate::types::OneType;
 use std::marker::PhantomData;
 
@@ -21,7 +22,7 @@ pub enum Constructor {
     Unboxed,
 }
 
-/// The constructors, each with the number that [`Part`] and the conversions use for it.
+/// The constructors, each with the number that [`HasParts`] and the conversions use for it.
 pub type Constructors = &'static [(isize, Constructor)];
 
 /// The number that bindings use for a constructor without arguments. For other constructors, they
@@ -52,9 +53,9 @@ pub(super) const fn size(constructor: Constructor) -> usize {
 ///
 /// # Safety
 ///
-/// All values of this type have this form, and their parts have the types that [`Part`] says.
-/// `CHECKED` is a call of [`check`] with the constructors and all parts. `IS_FLOAT` says whether
-/// this is an unboxed type whose part is a float.
+/// All values of this type have this form, and their parts have the types that [`HasParts`] says.
+/// `CHECKED` is a call of [`check`] with the constructors. `IS_FLOAT` says
+/// whether this is an unboxed type whose part is a float.
 pub unsafe trait Declared: Sized {
     /// The constructors, as OCaml represents them.
     const CONSTRUCTORS: Constructors;
@@ -106,16 +107,16 @@ pub(super) const fn constructor<M: Declared>(number: isize) -> Constructor {
     constructors[i].1
 }
 
-/// States that a part of a declared type (a field or an argument of a constructor) is a `T`.
+/// States the types of a constructor's parts.
 ///
 /// # Safety
 ///
-/// The part with number `PART` of the constructor with number `CONSTRUCTOR` is a `T`.
+/// The parts of the constructor with number `CONSTRUCTOR` have these types, in order.
 #[diagnostic::on_unimplemented(
-    message = "part number {PART} of `{Self}` is not declared as `{T}`",
-    label = "the Rust type has a field or argument that converts to `{T}`, but the declaration has another type"
+    message = "constructor number {CONSTRUCTOR} of `{Self}` is not declared with the parts `{T}`",
+    label = "the declaration has other types"
 )]
-pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared {}
+pub unsafe trait HasParts<const CONSTRUCTOR: isize, T>: Declared {}
 
 /// States that Rust may make values of a declared type, because the type is not private.
 ///
@@ -125,32 +126,30 @@ pub unsafe trait Part<const CONSTRUCTOR: isize, const PART: usize, T>: Declared 
 #[diagnostic::on_unimplemented(message = "only OCaml can make values of `{Self}`")]
 pub unsafe trait Public: Declared {}
 
-/// The type of a part, for `Send` and `Sync`. The bound makes the compiler compare it with the type
-/// in [`Part`], because a macro in place of the type may expand to a different type each time.
-pub struct PartType<M: Part<C, P, T>, const C: isize, const P: usize, T>(
-    PhantomData<(T, fn() -> M)>,
-);
+/// The types of a constructor's parts, for `Send` and `Sync`. The bound makes the compiler compare
+/// them with those in [`HasParts`], because a macro in place of a type may expand to a different
+/// type each time.
+pub struct PartTypes<M: HasParts<C, T>, const C: isize, T>(PhantomData<(T, fn() -> M)>);
 
-/// Stands for a declared type with these parts (a tuple) in bounds of [`OneType`]. An unboxed type
-/// is `OneType` if its only part is. (The lifetime makes the compiler check for `OneType` at each
-/// use, not at the declaration of the type.)
-pub struct Whole<'a, M, Parts, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, Parts)>);
+/// Stands for a declared type in bounds of [`OneType`]. An unboxed type is `OneType` if its only
+/// part is; for another type, `T` is `()`. (The lifetime makes the compiler check for `OneType` at
+/// each use, not at the declaration of the type.)
+pub struct Whole<'a, M, T, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, T)>);
 
 // SAFETY: no OCaml value has this type. A block of a declared type is of that type, whatever it
 // contains.
-unsafe impl<M, Parts> OneType for Whole<'_, M, Parts, false> {}
+unsafe impl<M> OneType for Whole<'_, M, (), false> {}
 // SAFETY: no OCaml value has this type. The bound on `M` ensures that `T` is the type of its part
-// (see `PartType`).
-unsafe impl<M: Part<0, 0, T>, T: OneType> OneType for Whole<'_, M, (T,), true> {
+// (see `PartTypes`).
+unsafe impl<M: HasParts<0, (T,)>, T: OneType> OneType for Whole<'_, M, T, true> {
     const CHECKED: () = T::CHECKED;
 }
 
 /// Checks that no two constructors have the same number or the same representation, and that each
-/// representation is possible in OCaml. Also checks that `parts` lists all parts in order, each
-/// with the number of its constructor and its own number, and that `is_unboxed` is correct.
-pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unboxed: bool) {
+/// representation is possible in OCaml. Also checks that `is_unboxed` is correct.
+pub const fn check(constructors: Constructors, is_unboxed: bool) {
     assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
-    let (mut i, mut next) = (0, 0);
+    let mut i = 0;
     while i < constructors.len() {
         let (number, this) = constructors[i];
         let mut j = 0;
@@ -170,15 +169,8 @@ pub const fn check(constructors: Constructors, parts: &[(isize, usize)], is_unbo
             Constructor::Flat(size) => size > 0 && is_alone,
             Constructor::Unboxed => is_alone,
         });
-        let mut part = 0;
-        while part < size(this) {
-            assert!(next < parts.len() && parts[next].0 == number && parts[next].1 == part);
-            part += 1;
-            next += 1;
-        }
         i += 1;
     }
-    assert!(next == parts.len());
 }
 
 /// Whether no value can have both constructors, whatever its parts are. (The result does not matter
@@ -227,9 +219,9 @@ pub trait NotFloat<T> {
 
 impl<T> NotFloat<T> for Probe<T> {}
 
-/// Whether a part is a float.
-pub const fn is_float<M: Part<C, P, T>, const C: isize, const P: usize, T>(
-    is_float: IsFloat<T>,
+/// Whether a field is a float.
+pub const fn is_float<M: HasParts<0, T>, T: Nth<I, Type = F>, const I: usize, F>(
+    is_float: IsFloat<F>,
 ) -> bool {
     is_float.0
 }

@@ -3,31 +3,30 @@
 
 /// For [`ocaml_type!`](crate::ocaml_type!) and [`bound_type!`](crate::bound_type!): generates a
 /// marker, its fields, and the conversions to and from the Rust type, if there is one. If `[to]` is
-/// `[]`, generates only the conversion from OCaml.
+/// `[]`, generates only the conversion from OCaml. `$form` is `[struct [member] …]` or `[enum
+/// (Constructor number [member name] …) …]`. The name is that of a local variable.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_declare {
-    (
-        [$($marker:tt)*] $name:ident $generics:tt $is_public:tt [] $to:tt $from:tt $from_float:tt $fields:tt
-    ) => {
+    ([$($marker:tt)*] $name:ident $generics:tt $is_public:tt [] $form:tt $from_float:tt $fields:tt) => {
         $crate::ocaml_items! { $($marker)* }
         $crate::ocaml_fields! { $name $generics $fields }
     };
     (
         [$($marker:tt)*] $name:ident $generics:tt [] [$rust:tt $parameters:tt]
-        $to:tt $from:tt $from_float:tt $fields:tt
+        $form:tt $from_float:tt $fields:tt
     ) => {
         $crate::ocaml_items! { $($marker)* }
-        $crate::ocaml_from! { $name $generics $rust $parameters $from $from_float }
+        $crate::ocaml_from! { $name $generics $rust $parameters $form $from_float }
         $crate::ocaml_fields! { $name $generics $fields }
     };
     (
         [$($marker:tt)*] $name:ident $generics:tt [to] [$rust:tt $parameters:tt]
-        $to:tt $from:tt $from_float:tt $fields:tt
+        $form:tt $from_float:tt $fields:tt
     ) => {
         $crate::ocaml_items! { $($marker)* public $generics }
-        $crate::ocaml_to! { $name $generics $rust $parameters $to }
-        $crate::ocaml_from! { $name $generics $rust $parameters $from $from_float }
+        $crate::ocaml_to! { $name $generics $rust $parameters $form }
+        $crate::ocaml_from! { $name $generics $rust $parameters $form $from_float }
         $crate::ocaml_fields! { $name $generics $fields }
     };
 }
@@ -36,17 +35,17 @@ macro_rules! ocaml_declare {
 /// Here, the declaration's types appear in items, where Rust infers nothing. Therefore these are
 /// the authoritative types, and the compiler compares all other occurrences with them.
 ///
-/// A part is `(number of the constructor, its own number, [parameters of the marker], type)`. A
-/// number is a literal, or an expression in braces. `public [parameters of the marker]` is present
-/// if values are converted to OCaml.
+/// `parts` are those of a constructor: its number (a literal, or an expression in braces), the
+/// marker's parameters, and the types. `public [parameters of the marker]` is present if values are
+/// converted to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_items {
     (
         [$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $visibility:vis $name:ident [$($a:ident)*]
         constructors $constructors:block
-        float $is_float:block unboxed $is_unboxed:tt
-        parts [$(($number:tt $index:tt [$($b:ident)*] $type:ty))*]
+        float [$($is_float:block)?] unboxed $is_unboxed:tt
+        parts [$(($number:tt [$($b:ident)*] $($type:ty)+))*]
         $(public [$($c:ident)*])?
     ) => {
         $(#[doc $(($($doc_list)*))? $(= $doc)?])*
@@ -55,7 +54,7 @@ macro_rules! ocaml_items {
             // Invariant, because OCaml may both produce and consume values of a parameter's type.
             _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
             // The marker is `Send` and `Sync` if the markers of all parts are.
-            _parts: ($($crate::macro_support::PartType<$name<$($b),*>, $number, $index, $type>,)*),
+            _parts: ($($crate::macro_support::PartTypes<$name<$($b),*>, $number, $crate::ocaml_several!(type $($type)+)>,)*),
         }
 
         impl<$($a),*> $crate::macro_support::Debug for $name<$($a),*> {
@@ -72,12 +71,16 @@ macro_rules! ocaml_items {
         // that the part is `OneType`.
         unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
         where
-            for<'one> $crate::macro_support::Whole<'one, Self, ($($type,)*), $is_unboxed>: $crate::markers::OneType,
+            for<'one> $crate::macro_support::Whole<
+                'one, Self, $crate::ocaml_only_part!($is_unboxed $($($type)+)*), $is_unboxed,
+            >: $crate::markers::OneType,
         {
             const CHECKED: () = {
                 $(let () = <$a as $crate::markers::OneType>::CHECKED;)*
                 let () = <Self as $crate::macro_support::Declared>::CHECKED;
-                <$crate::macro_support::Whole<'static, Self, ($($type,)*), $is_unboxed> as $crate::markers::OneType>::CHECKED
+                <$crate::macro_support::Whole<
+                    'static, Self, $crate::ocaml_only_part!($is_unboxed $($($type)+)*), $is_unboxed,
+                > as $crate::markers::OneType>::CHECKED
             };
         }
 
@@ -87,17 +90,15 @@ macro_rules! ocaml_items {
         unsafe impl<$($a),*> $crate::macro_support::Declared for $name<$($a),*> {
             const CONSTRUCTORS: $crate::macro_support::Constructors = $constructors;
             const CHECKED: () = $crate::macro_support::check(
-                <Self as $crate::macro_support::Declared>::CONSTRUCTORS,
-                &[$(($number, $index)),*],
-                $is_unboxed,
+                <Self as $crate::macro_support::Declared>::CONSTRUCTORS, $is_unboxed,
             );
-            const IS_FLOAT: $crate::macro_support::bool = $is_float;
+            $(const IS_FLOAT: $crate::macro_support::bool = $is_float;)?
         }
 
         $(
-            // SAFETY: the declaration says that this part has this type.
+            // SAFETY: the declaration says that the parts have these types.
             #[doc(hidden)]
-            unsafe impl<$($b),*> $crate::macro_support::Part<$number, $index, $type> for $name<$($b),*> {}
+            unsafe impl<$($b),*> $crate::macro_support::HasParts<$number, $crate::ocaml_several!(type $($type)+)> for $name<$($b),*> {}
         )*
 
         $(
@@ -105,6 +106,18 @@ macro_rules! ocaml_items {
             #[doc(hidden)]
             unsafe impl<$($c),*> $crate::macro_support::Public for $name<$($c),*> {}
         )?
+    };
+}
+
+/// For [`ocaml_items!`]: the type of an unboxed type's part, or `()`.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_only_part {
+    (true $type:ty) => {
+        $type
+    };
+    ($is_unboxed:tt $($type:ty)*) => {
+        ()
     };
 }
 
@@ -119,7 +132,6 @@ macro_rules! ocaml_to {
                 &self,
                 lock: &'l mut $crate::DomainLock,
             ) -> $crate::macro_support::Made<'l, $name<$($a),*>> {
-                let _level = $crate::ocaml_level!();
                 let marker = $crate::macro_support::PhantomData::<$name<$($a),*>>;
                 $crate::ocaml_made! { self lock marker $to }
             }
@@ -131,27 +143,50 @@ macro_rules! ocaml_to {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_made {
-    ($self:tt $lock:ident $marker:ident [struct $([$index:tt $member:tt])*]) => {
-        $crate::ocaml_make!($lock $marker 0 $([$index &$self.$member, $crate::macro_support::stringify!($member)])*)
+    ($self:tt $lock:ident $marker:ident [struct $([$member:tt])*]) => {
+        $crate::macro_support::make(
+            $crate::macro_support::Numbered::<_, 0>($marker),
+            &[$($crate::macro_support::stringify!($member)),*],
+            $crate::ocaml_several!(fields $(&$self.$member),*),
+            $lock,
+        )
     };
-    ($self:tt $lock:ident $marker:ident [enum $($constructors:tt)*]) => {
-        $crate::ocaml_made! { @enum $self $lock $marker [$($constructors)*] $($constructors)* }
-    };
-    (@enum $self:tt $lock:ident $marker:ident $constructors:tt $((
-        $constructor:ident $number:tt $([$index:tt $member:tt $binding:ident])*
-    ))*) => {
+    ($self:tt $lock:ident $marker:ident [enum $(($constructor:ident $number:tt $([$member:tt $binding:ident])*))*]) => {
         match $self {
-            $(Self::$constructor { $($member: $binding),* } => $crate::ocaml_apart!(
-                $constructors [$($member)*] $crate::ocaml_make!($lock $marker $number $([
-                    $index $binding,
-                    $crate::macro_support::concat!(
-                        $crate::macro_support::stringify!($constructor),
-                        ".",
-                        $crate::macro_support::stringify!($member)
-                    )
-                ])*)
+            $(Self::$constructor { $($member: $binding),* } => $crate::ocaml_make!(
+                $lock $marker $number $constructor $([$member $binding])*
             ),)*
         }
+    };
+}
+
+/// For [`ocaml_made!`]: makes a value of the constructor with this number from its parts.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_make {
+    ($lock:ident $marker:ident $number:tt $constructor:ident) => {
+        $crate::macro_support::constant::<_, $number>($marker, $lock)
+    };
+    ($lock:ident $marker:ident $number:tt $constructor:ident $([$member:tt $binding:ident])+) => {
+        $crate::macro_support::make(
+            $crate::macro_support::Numbered::<_, $number>($marker),
+            &[$($crate::ocaml_part_name!($constructor $member)),+],
+            $crate::ocaml_several!(value $($binding)+),
+            $lock,
+        )
+    };
+}
+
+/// For the macros: the name of a constructor's part in errors.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_part_name {
+    ($constructor:ident $member:tt) => {
+        $crate::macro_support::concat!(
+            $crate::macro_support::stringify!($constructor),
+            ".",
+            $crate::macro_support::stringify!($member)
+        )
     };
 }
 
@@ -159,50 +194,29 @@ macro_rules! ocaml_made {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_from {
-    ($name:ident $generics:tt $rust:tt $parameters:tt $constructors:tt $from_float:tt) => {
+    ($name:ident $generics:tt $rust:tt $parameters:tt [struct $($form:tt)*] $from_float:tt) => {
         $crate::ocaml_from! {
-            @of $constructors $name $generics $rust $parameters $constructors $from_float
+            @[inline(never)] $name $generics $rust $parameters [struct $($form)*] $from_float
+        }
+    };
+    ($name:ident $generics:tt $rust:tt $parameters:tt [enum $($form:tt)*] $from_float:tt) => {
+        $crate::ocaml_from! {
+            @[allow()] $name $generics $rust $parameters [enum $($form)*] $from_float
         }
     };
     (
-        @of $constructors:tt $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*]
-        [$((Self $(:: $constructor:ident)? = $number:tt $([$index:tt $member:tt $($of:ident)?])*))*]
-        {$([$($b:ident)*] Self $(:: $only:ident)? = $only_number:tt $only_member:tt)?}
+        @$inline:tt $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*] $form:tt
+        {$([$($b:ident)*] [$($only:tt)+] $only_member:tt)?}
     ) => {
-        impl<$($a,)* $($r: $crate::FromOCaml<$t>),*> $crate::macro_support::FromParts<$name<$($a),*>> for $rust {
-            fn from_parts<'l>(
-                value: $crate::Value<'l, $name<$($a),*>>,
-                lock: &'l $crate::DomainLock,
-            ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                let opened = $crate::macro_support::open(value);
-                $(if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&opened) {
-                    return $crate::ocaml_apart!($constructors [$($($of)?)*] $crate::macro_support::Ok(Self $(:: $constructor)? {
-                        $($member: match $crate::macro_support::Parts::read::<$index, _, _>(
-                            parts,
-                            $crate::macro_support::concat!(
-                                $($crate::macro_support::stringify!($of), ".",)?
-                                $crate::macro_support::stringify!($member)
-                            ),
-                            lock,
-                        ) {
-                            // This does the work of `?`, which takes longer to compile.
-                            $crate::macro_support::Ok(part) => part,
-                            $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
-                        }),*
-                    }));
-                })*
-                $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
-            }
-        }
-
         impl<$($a,)* $($r: $crate::FromOCaml<$t>),*> $crate::FromOCaml<$name<$($a),*>> for $rust {
-            #[inline]
+            #$inline
             fn from_ocaml<'l>(
                 value: $crate::Value<'l, $name<$($a),*>>,
                 lock: &'l $crate::DomainLock,
             ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                let _level = $crate::ocaml_level!();
-                $crate::macro_support::FromParts::from_parts(value, lock)
+                let opened = $crate::macro_support::open(value);
+                $crate::ocaml_taken! { opened lock $form }
+                $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
             }
 
             fn has_form(value: $crate::Value<'_, $name<$($a),*>>) -> $crate::macro_support::bool {
@@ -213,11 +227,117 @@ macro_rules! ocaml_from {
                 fn from_float(
                     x: $crate::macro_support::f64,
                 ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
-                    $crate::macro_support::Ok(Self $(:: $only)? {
-                        $only_member: $crate::macro_support::read_float::<$name<$($b),*>, $only_number, _, _>(x)?
+                    $crate::macro_support::Ok($($only)+ {
+                        $only_member: $crate::macro_support::read_float::<$name<$($b),*>, _, _>(x)?
                     })
                 }
             )?
+        }
+    };
+}
+
+/// For [`ocaml_from!`]: returns a struct, or the constructor that the value has.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_taken {
+    ($opened:ident $lock:ident [struct $([$member:tt])*]) => {
+        $crate::ocaml_take! {
+            [] [Self] 0 $opened $lock $([$member $crate::macro_support::stringify!($member)])*
+        }
+    };
+    ($opened:ident $lock:ident [enum $($constructors:tt)*]) => {
+        $crate::ocaml_taken! { @enum [$($constructors)*] $opened $lock $($constructors)* }
+    };
+    (@enum $all:tt $opened:ident $lock:ident $(($constructor:ident $number:tt $([$member:tt $binding:ident])*))*) => {
+        $($crate::ocaml_take! {
+            $all [Self::$constructor] $number $opened $lock
+            $([$member $crate::ocaml_part_name!($constructor $member)])*
+        })*
+    };
+}
+
+/// For [`ocaml_taken!`]: returns this constructor if the value has it. The conversion has its own
+/// stack frame if the type has more than eight constructors: without optimisation, a function's
+/// frame has room for every value in its body. The closure for the frame doubles rustc's work.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_take {
+    ($all:tt [$($path:tt)+] $number:tt $opened:ident $lock:ident) => {
+        if $crate::macro_support::is::<_, $number>(&$opened) {
+            return $crate::macro_support::Ok($($path)+ {});
+        }
+    };
+    (
+        [$($a:tt $($b:tt $($c:tt $($d:tt $($e:tt $($f:tt $($g:tt $($h:tt)?)?)?)?)?)?)?)?]
+        $path:tt $number:tt $opened:ident $lock:ident $($member:tt)+
+    ) => {
+        if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&$opened) {
+            return $crate::ocaml_read!($path parts $lock $($member)+);
+        }
+    };
+    ($all:tt $path:tt $number:tt $opened:ident $lock:ident $($member:tt)+) => {
+        if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&$opened) {
+            return $crate::macro_support::apart(|| $crate::ocaml_read!($path parts $lock $($member)+));
+        }
+    };
+}
+
+/// For [`ocaml_take!`]: the conversion of a constructor's parts.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_read {
+    ($path:tt $parts:ident $lock:ident $([$member:tt $name:expr])+) => {
+        match $crate::macro_support::Parts::read($parts, &[$($name),+], $lock) {
+            $crate::macro_support::Ok(parts) => {
+                $crate::macro_support::Ok($crate::ocaml_built!($path [] parts, $($member)+))
+            }
+            $crate::macro_support::Err(error) => $crate::macro_support::Err(error),
+        }
+    };
+}
+
+/// For [`ocaml_read!`]: a struct or constructor with these members, which are the values of an
+/// [`ocaml_several!`].
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_built {
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt) => {
+        $crate::ocaml_built!(@ $all, (a,) $path { $($done)* $a: a })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b) $path { $($done)* $a: a, $b: b })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b, c) $path { $($done)* $a: a, $b: b, $c: c })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b, c, d) $path { $($done)* $a: a, $b: b, $c: c, $d: d })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b, c, d, e) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b, c, d, e, f) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b, c, d, e, f, g) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f, $g: g })
+    };
+    ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt $h:tt) => {
+        $crate::ocaml_built!(@ $all, (a, b, c, d, e, f, g, h) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f, $g: g, $h: h })
+    };
+    (
+        $path:tt [$($done:tt)*] $all:expr,
+        $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt $h:tt $($more:tt)+
+    ) => {
+        match $all {
+            $crate::macro_support::More((a, b, c, d, e, f, g, h), rest) => $crate::ocaml_built!($path [
+                $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f, $g: g, $h: h,
+            ] rest, $($more)+)
+        }
+    };
+    (@ $all:expr, $pattern:tt [$($path:tt)+] $members:tt) => {
+        match $all {
+            $pattern => $($path)+ $members,
         }
     };
 }
@@ -239,72 +359,11 @@ macro_rules! ocaml_fields {
                     "The field `", $crate::macro_support::stringify!($field), "`."
                 )]
                 pub const $field: $crate::markers::Field<Self, $type, $flat> =
-                    $crate::macro_support::field::<Self, $index, $type, $flat>(
+                    $crate::macro_support::field::<Self, _, $index, $type, $flat>(
                         $crate::macro_support::stringify!($field)
                     );
             )+
         }
-    };
-}
-
-/// For [`ocaml_type!`](crate::ocaml_type!): enters a level of nested conversions. This does the
-/// work of `?`, which takes longer to compile.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_level {
-    () => {
-        match $crate::macro_support::Level::new() {
-            $crate::macro_support::Ok(level) => level,
-            $crate::macro_support::Err(error) => return $crate::macro_support::Err(error),
-        }
-    };
-}
-
-/// For [`ocaml_type!`](crate::ocaml_type!): makes a value of the constructor with this number from
-/// its parts.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_make {
-    ($lock:ident $marker:ident $number:tt) => {
-        $crate::macro_support::constant::<_, $number>($marker, $lock)
-    };
-    ($lock:ident $marker:ident $number:tt $([$index:tt $value:expr, $name:expr])+) => {{
-        let mut making = $crate::macro_support::Making::new(
-            $crate::macro_support::Numbered::<_, $number>($marker), &[$($name),+],
-        );
-        let error = 'failed: {
-            $(
-                if let $crate::macro_support::Err(error) =
-                    $crate::macro_support::Making::add::<$index, _, _>(&mut making, $value, $lock)
-                {
-                    break 'failed error;
-                }
-            )+
-            return $crate::macro_support::Making::make(making, $lock);
-        };
-        $crate::macro_support::Err($crate::macro_support::part_failed(
-            error, $crate::macro_support::Making::parts(&making),
-        ))
-    }};
-}
-
-/// For [`ocaml_type!`](crate::ocaml_type!): the conversion of a constructor with these parts. The
-/// conversion has its own stack frame if the constructor has parts and the type has more than eight
-/// constructors. The closure for the frame doubles rustc's work.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! ocaml_apart {
-    (
-        [$($a:tt $($b:tt $($c:tt $($d:tt $($e:tt $($f:tt $($g:tt $($h:tt)?)?)?)?)?)?)?)?] $parts:tt
-        $conversion:expr
-    ) => {
-        $conversion
-    };
-    ($constructors:tt [] $conversion:expr) => {
-        $conversion
-    };
-    ($constructors:tt [$($part:tt)+] $conversion:expr) => {
-        $crate::macro_support::apart(|| $conversion)
     };
 }
 
@@ -341,13 +400,13 @@ macro_rules! ocaml_index {
     };
 }
 
-/// For [`ocaml_type!`](crate::ocaml_type!): whether a part of the marker `Self` is a float.
+/// For [`ocaml_type!`](crate::ocaml_type!): whether a field of the marker `Self` is a float.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_is_float {
-    ($number:tt $index:tt $type:ty) => {{
+    ($index:tt $type:ty) => {{
         use $crate::macro_support::NotFloat as _;
-        $crate::macro_support::is_float::<Self, $number, $index, _>(
+        $crate::macro_support::is_float::<Self, _, $index, _>(
             $crate::macro_support::Probe::<$type>::IS_FLOAT,
         )
     }};
@@ -366,9 +425,9 @@ macro_rules! ocaml_struct {
             @items $docs [$visibility] $name [] $rust $form
             { &[(0, $crate::macro_support::record(
                 $crate::ocaml_form!($form),
-                $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+,
+                $($crate::ocaml_is_float!({ $crate::ocaml_index!($form $name $field) } $type))&&+,
             ))] }
-            { false } false {}
+            [] false {}
             [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type,
                 { $crate::macro_support::is_flat::<$name>() }
@@ -386,10 +445,10 @@ macro_rules! ocaml_struct {
             { &[(0, $crate::macro_support::record(
                 $crate::ocaml_form!($form),
                 $crate::macro_support::not_flat(
-                    $($crate::ocaml_is_float!(0 { $crate::ocaml_index!($form $name $field) } $type))&&+
+                    $($crate::ocaml_is_float!({ $crate::ocaml_index!($form $name $field) } $type))&&+
                 ),
             ))] }
-            { false } false {}
+            [] false {}
             [$((
                 $field_docs { $crate::ocaml_index!($form $name $field) } $field $type, { false }
             ))+]
@@ -400,7 +459,7 @@ macro_rules! ocaml_struct {
         $crate::ocaml_struct! {
             @items $docs [$visibility] $name [] $rust $form
             { &[(0, $crate::macro_support::Constructor::Unboxed)] }
-            { $crate::ocaml_is_float!(0 0 $type) } true { [] Self = 0 $field } [] ($field $type)
+            [{ $crate::ocaml_is_float!(0 $type) }] true { [] [Self] $field } [] ($field $type)
         }
         const _: () = <$name as $crate::macro_support::Declared>::CHECKED;
     };
@@ -413,12 +472,9 @@ macro_rules! ocaml_struct {
             [
                 $docs $visibility $name $generics
                 constructors $constructors float $is_float unboxed $is_unboxed
-                parts [$((0 { $crate::ocaml_index!($form $name $field) } $generics $type))+]
+                parts [(0 $generics $($type)+)]
             ]
-            $name $generics [to] $rust
-            [struct $([{ $crate::ocaml_index!($form $name $field) } $field])+]
-            [(Self = 0 $([{ $crate::ocaml_index!($form $name $field) } $field])+)]
-            $from_float $fields
+            $name $generics [to] $rust [struct $([$field])+] $from_float $fields
         }
     };
 }
@@ -487,7 +543,7 @@ macro_rules! ocaml_enum {
     };
     (
         @items $docs:tt [$visibility:vis] $name:ident $generics:tt $rust:tt $layout:ident $form:tt
-        $(($constructor:ident $([$part:tt $binding:ident $type:ty])*))*
+        $(($constructor:ident $([$first:tt $first_binding:ident $first_type:ty] $([$part:tt $binding:ident $type:ty])*)?))*
     ) => {
         const _: () = $crate::macro_support::check_names($crate::ocaml_form!($form));
         const _: $crate::macro_support::Constructors = $crate::ocaml_constructors!($layout $form $($constructor)*);
@@ -495,21 +551,15 @@ macro_rules! ocaml_enum {
             [
                 $docs $visibility $name $generics
                 constructors { $crate::ocaml_constructors!($layout $form $($constructor)*) }
-                float { false } unboxed false
+                float [] unboxed false
                 parts [$($((
-                    { $crate::ocaml_index!($form $constructor) }
-                    { $crate::ocaml_index!($form $constructor $part) }
-                    $generics $type
-                ))*)*]
+                    { $crate::ocaml_index!($form $constructor) } $generics $first_type $($type)*
+                ))?)*]
             ]
             $name $generics [to] $rust
             [enum $((
                 $constructor { $crate::ocaml_index!($form $constructor) }
-                $([{ $crate::ocaml_index!($form $constructor $part) } $part $binding])*
-            ))*]
-            [$((
-                Self::$constructor = { $crate::ocaml_index!($form $constructor) }
-                $([{ $crate::ocaml_index!($form $constructor $part) } $part $constructor])*
+                $([$first $first_binding] $([$part $binding])*)?
             ))*]
             {} []
         }

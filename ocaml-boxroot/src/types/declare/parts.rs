@@ -1,105 +1,87 @@
 //! Makes values of declared types from their parts, and takes them apart.
 
+// Types with many parts instantiate the generic functions here many times. Therefore these
+// functions are short, and call functions with fewer type parameters or none. rustc takes longer
+// for `?` and `map`.
+#![allow(clippy::question_mark, clippy::manual_map)]
+
 use super::form::{
     constructor, constructors, is_flat, is_polymorphic, is_unboxed, size, Constructor,
-    Constructors, Declared, Part, Public,
+    Constructors, Declared, HasParts, Public,
 };
 use crate::raw::ValueExt;
 use crate::types::array::flat_array;
 use crate::types::block::block;
+use crate::types::depth::level;
 use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
-use crate::types::kept::{Copies, Kept};
+use crate::types::kept::Kept;
 use crate::types::markers::OCamlFloat;
+use crate::types::several::{Sources, Targets, Types};
 use crate::types::{FromOCaml, Made, ToOCaml};
 use crate::value::block_head;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 
-// Types with many parts instantiate the generic functions here many times. Therefore these
-// functions are short, and call functions with fewer type parameters or none.
-
 /// The constructor of `M` that has the number `CONSTRUCTOR`.
 pub struct Numbered<M, const CONSTRUCTOR: isize>(pub PhantomData<M>);
 
-/// The parts of a new `M` that are converted so far. Its constructor `CONSTRUCTOR` has `N` parts.
-pub struct Making<'a, M, const CONSTRUCTOR: isize, const N: usize> {
-    parts: Copies<'a, N>,
-    /// The parts of a record in the flat form. `parts` then has units instead.
-    numbers: [f64; N],
-    _type: PhantomData<M>,
+/// Whether a constructor has `count` parts, of these types.
+pub(super) const fn has_parts<M: HasParts<C, T>, T: Types, const C: isize>(count: usize) -> bool {
+    size(constructor::<M>(C)) == count && T::COUNT == count
 }
 
-impl<'a, M: Public, const C: isize, const N: usize> Making<'a, M, C, N> {
-    /// Begins without parts. Errors use these names for the parts.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn new(Numbered(marker): Numbered<M, C>, names: &'static [&'static str; N]) -> Self {
-        const { assert!(size(constructor::<M>(C)) == N) };
-        Making { parts: Copies::new(names), numbers: [0.; N], _type: marker }
-    }
-
-    /// Converts a Rust value, and adds it as the part with the number `P`.
-    ///
-    /// # Panics
-    ///
-    /// If this is not the next part.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    pub fn add<const P: usize, T, R: ToOCaml<T>>(
-        &mut self,
-        value: &'a R,
-        lock: &mut DomainLock,
-    ) -> Result<(), ConversionError>
-    where
-        M: Part<C, P, T>,
-    {
-        match const { is_flat::<M>() } {
-            true => match number(value, lock) {
-                Ok(number) => {
-                    self.numbers[P] = number;
-                    self.parts.add_next::<(), ()>(P, &(), lock)
-                }
-                Err(error) => Err(error),
-            },
-            false => self.parts.add_next::<T, R>(P, value, lock),
-        }
-    }
-
-    /// The parts so far.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    pub fn parts(&self) -> &Copies<'a, N> {
-        &self.parts
-    }
-
-    /// Makes the value.
-    ///
-    /// # Panics
-    ///
-    /// If not all parts were added.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    pub fn make(self, lock: &mut DomainLock) -> Made<'_, M> {
-        // SAFETY: the constructor has `N` parts (`new`).
-        match unsafe { construct(lock, const { constructor::<M>(C) }, self.parts, self.numbers) } {
-            // SAFETY: these are all parts of the constructor, in order, and each has its type
-            // (`add`). The new value is OCaml's representation of an `M` (`Declared`), which Rust
-            // may make (`Public`).
-            Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
-            Err(error) => Err(error),
-        }
-    }
-}
-
-/// Adds the name of the next part to the error: that part failed.
+/// Makes a value of this constructor from Rust values. Errors use these names for the parts.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub fn part_failed<const N: usize>(
-    error: ConversionError,
-    before: &Copies<'_, N>,
-) -> ConversionError {
-    error.within(before.next_name())
+#[track_caller]
+pub fn make<'l, 'a, M, S: Sources<'a, T>, T: Types, const C: isize, const N: usize>(
+    _: Numbered<M, C>,
+    names: &'static [&'static str; N],
+    parts: S,
+    lock: &'l mut DomainLock,
+) -> Made<'l, M>
+where
+    M: Public + HasParts<C, T>,
+{
+    const { assert!(has_parts::<M, T, C>(N)) };
+    let made = if const { is_flat::<M>() } {
+        make_flat(names, parts, lock)
+    } else {
+        let _level = match level(const { S::NEST }) {
+            Ok(level) => level,
+            Err(error) => return Err(error),
+        };
+        let mut kept = [const { Kept::int(0) }; N];
+        let converted = parts.keep(&mut kept, lock);
+        // SAFETY: the constructor has `N` parts (see above).
+        unsafe { construct(lock, const { constructor::<M>(C) }, kept, names, converted) }
+    };
+    match made {
+        // SAFETY: these are all parts of the constructor, in order, and each has its type
+        // (`HasParts`). The new value is OCaml's representation of an `M` (`Declared`), which Rust
+        // may make (`Public`).
+        Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
+        Err(error) => Err(error),
+    }
 }
 
-/// The value of a constructor without parts. Generated code is shorter with this function than with
-/// [`Making`].
+/// Like [`make`], for a record in the flat form.
+#[track_caller]
+fn make_flat<'l, 'a, T, const N: usize>(
+    names: &'static [&'static str; N],
+    parts: impl Sources<'a, T>,
+    lock: &'l mut DomainLock,
+) -> Made<'l, OCamlAny> {
+    let mut numbers = [0.; N];
+    match parts.write(&mut numbers, lock) {
+        Ok(()) => {
+            let (record, lock) = flat_array::<OCamlFloat, f64>(&numbers, lock)?;
+            Ok((record.any(), lock))
+        }
+        Err((index, error)) => Err(error.within(names[index])),
+    }
+}
+
+/// The value of a constructor without parts.
 #[inline(always)]
 pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock) -> Made<'_, M> {
     let n = const {
@@ -113,14 +95,6 @@ pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock)
     Ok((unsafe { Value::from_raw(Value::int(n).raw()) }, lock))
 }
 
-/// [`FromOCaml`] for a declared type, without counting the level. In this separate function, the
-/// many exits need not drop the level.
-pub trait FromParts<M>: Sized {
-    /// Like [`FromOCaml::from_ocaml`].
-    #[track_caller]
-    fn from_parts<'l>(value: Value<'l, M>, lock: &'l DomainLock) -> Result<Self, ConversionError>;
-}
-
 /// Calls `f` in a separate stack frame. Without optimisation, a function's frame has room for every
 /// value in its body. With separate frames, the space for one constructor of a type is not in use
 /// while a part of another constructor is converted.
@@ -130,11 +104,8 @@ pub fn apart<R>(f: impl FnOnce() -> R) -> R {
     f()
 }
 
-/// Makes a value of this constructor from these parts or, in the flat form, from these numbers.
-///
-/// # Panics
-///
-/// If not all parts were added.
+/// Makes a value of this constructor, which is not flat, from these parts, if the result of
+/// converting them is `Ok`.
 ///
 /// # Safety
 ///
@@ -144,10 +115,13 @@ pub fn apart<R>(f: impl FnOnce() -> R) -> R {
 unsafe fn construct<'l, const N: usize>(
     lock: &'l mut DomainLock,
     constructor: Constructor,
-    parts: Copies<'_, N>,
-    numbers: [f64; N],
+    mut parts: [Kept<'_>; N],
+    names: &'static [&'static str; N],
+    converted: Result<(), (usize, ConversionError)>,
 ) -> Made<'l, OCamlAny> {
-    let mut parts = parts.all();
+    if let Err((index, error)) = converted {
+        return Err(error.within(names[index]));
+    }
     // SAFETY: the tags are those of blocks with fields, and every block is an `OCamlAny`. The
     // collector does not run after a part was taken.
     unsafe {
@@ -160,7 +134,7 @@ unsafe fn construct<'l, const N: usize>(
                 let tuple = Kept::Copy(Boxroot::try_new(now, tuple)?);
                 block(lock, 0, [Kept::int(hash), tuple])
             }
-            Constructor::Flat(_) => flat(lock, &numbers),
+            Constructor::Flat(_) => unreachable!("numbers have no values"),
             // `made` would take 0 for an error, but the part may be 0: a NULL pointer (OCaml 4).
             Constructor::Unboxed => Ok((Value::from_raw(parts[0].replace().take(lock)), lock)),
         }
@@ -173,7 +147,10 @@ unsafe fn construct<'l, const N: usize>(
 ///
 /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the `T` is not a float.
 #[inline]
-fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, ConversionError> {
+pub(crate) fn number<T, R: ToOCaml<T>>(
+    value: &R,
+    lock: &mut DomainLock,
+) -> Result<f64, ConversionError> {
     if let Some(number) = value.as_float() {
         return Ok(number.get());
     }
@@ -183,12 +160,6 @@ fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, Con
     }
     // SAFETY: the value is a block with the tag of floats, which only floats have.
     Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
-}
-
-/// Makes a record in the flat form.
-fn flat<'l>(lock: &'l mut DomainLock, numbers: &[f64]) -> Made<'l, OCamlAny> {
-    let (record, lock) = flat_array::<OCamlFloat, f64>(numbers, lock)?;
-    Ok((record.any(), lock))
 }
 
 impl<M: Declared> Form for M {
@@ -219,20 +190,6 @@ fn is_tagged(value: Value<'_, OCamlAny>) -> bool {
     }
 }
 
-/// The parts of a value with this constructor. The field `parts` is the value that holds them.
-pub struct Parts<'l, M, const CONSTRUCTOR: isize> {
-    parts: Value<'l, OCamlAny>,
-    _type: PhantomData<M>,
-}
-
-impl<M, const C: isize> Clone for Parts<'_, M, C> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<M, const C: isize> Copy for Parts<'_, M, C> {}
-
 /// A value and its head (tag and size), or 0 if it is not a block.
 pub struct Opened<'l, M>(Value<'l, OCamlAny>, usize, PhantomData<M>);
 
@@ -248,14 +205,61 @@ pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
     Opened(value, head, PhantomData)
 }
 
+/// Whether the value has the constructor `C`, which has no parts.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub fn is<M: Declared, const C: isize>(Opened(value, head, _): &Opened<'_, M>) -> bool {
+    take_apart(*value, *head, const { constructor::<M>(C) }).is_some()
+}
+
+/// The parts of a value with this constructor.
+pub struct Parts<'l, M, const CONSTRUCTOR: isize>(Value<'l, OCamlAny>, PhantomData<M>);
+
 /// The parts, if the value has the constructor `C`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn parts<'l, M: Declared, const C: isize>(
     Opened(value, head, _): &Opened<'l, M>,
 ) -> Option<Parts<'l, M, C>> {
     match take_apart(*value, *head, const { constructor::<M>(C) }) {
-        Some(parts) => Some(Parts { parts, _type: PhantomData }),
+        Some(parts) => Some(Parts(parts, PhantomData)),
         None => None,
+    }
+}
+
+impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
+    /// Whether the parts are fields of a block.
+    const ARE_FIELDS: bool = !is_flat::<M>() && !is_unboxed::<M>();
+
+    /// The number of the field that is the first part.
+    const FIRST: usize = match constructor::<M>(C) {
+        Constructor::Tagged(_, 1) => 1,
+        _ => 0,
+    };
+
+    /// Copies the parts. Errors use these names for them.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    pub fn read<T: Types, R: Targets<T>>(
+        self,
+        names: &'static [&'static str],
+        lock: &'l DomainLock,
+    ) -> Result<R, ConversionError>
+    where
+        M: HasParts<C, T>,
+    {
+        const { assert!(has_parts::<M, T, C>(T::COUNT)) };
+        let _level = match level(const { R::NEST }) {
+            Ok(level) => level,
+            Err(error) => return Err(error),
+        };
+        // SAFETY: these are the parts of a value of this constructor (`parts`), and have these
+        // types (`HasParts`).
+        unsafe {
+            if Self::ARE_FIELDS {
+                R::read(Fields(self.0, Self::FIRST), 0, names, lock)
+            } else {
+                R::read(Whole(self.0, const { is_flat::<M>() }), 0, names, lock)
+            }
+        }
     }
 }
 
@@ -302,89 +306,70 @@ unsafe fn tagged(
     }
 }
 
-impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
-    /// Whether the parts are fields of a block.
-    const ARE_FIELDS: bool = !is_flat::<M>() && !is_unboxed::<M>();
-
-    /// The number of the field that is the first part.
-    const FIRST: usize = match constructor::<M>(C) {
-        Constructor::Tagged(_, 1) => 1,
-        _ => 0,
-    };
-
-    /// Copies the part with the number `P`. An error names the part.
-    #[cfg_attr(not(debug_assertions), inline(always))]
+/// What holds the parts of a value.
+pub trait Holder<'l>: Copy {
+    /// Copies the part with this index. An error names the part.
+    ///
+    /// # Safety
+    ///
+    /// There is such a part, and it is a `T`.
     #[track_caller]
-    pub fn read<const P: usize, T, R: FromOCaml<T>>(
+    unsafe fn read<T, R: FromOCaml<T>>(
         self,
-        name: &'static str,
+        index: usize,
+        names: &'static [&'static str],
         lock: &'l DomainLock,
-    ) -> Result<R, ConversionError>
-    where
-        M: Part<C, P, T>,
-    {
-        if Self::ARE_FIELDS {
-            // SAFETY: these are the parts of a value of this constructor (`parts`), and this one is
-            // a `T` (`Part`).
-            unsafe { read(self.parts, Self::FIRST + P, name, lock) }
-        } else {
-            // SAFETY: the value is a record in the flat form, or the part itself, a `T` (`Part`).
-            unsafe { read_other(self.parts, const { is_flat::<M>() }.then_some(P), name, lock) }
+    ) -> Result<R, ConversionError>;
+}
+
+/// A block whose fields are the parts, from the field with this index on.
+#[derive(Clone, Copy)]
+struct Fields<'l>(Value<'l, OCamlAny>, usize);
+
+impl<'l> Holder<'l> for Fields<'l> {
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn read<T, R: FromOCaml<T>>(
+        self,
+        index: usize,
+        names: &'static [&'static str],
+        lock: &'l DomainLock,
+    ) -> Result<R, ConversionError> {
+        // SAFETY: the block has this field, which is a `T` (caller).
+        match unsafe { self.0.field::<T>(self.1 + index) }.to_rust(lock) {
+            Ok(part) => Ok(part),
+            Err(error) => Err(error.within(names[index])),
         }
     }
 }
 
-/// Copies the field with this index. An error names the part. The function depends only on the
-/// types of the part, so all declared types share it.
-///
-/// # Safety
-///
-/// The block has this field, and it is a `T`.
-#[cfg_attr(not(debug_assertions), inline(always))]
-#[track_caller]
-unsafe fn read<'l, T, R: FromOCaml<T>>(
-    block: Value<'l, OCamlAny>,
-    index: usize,
-    name: &'static str,
-    lock: &'l DomainLock,
-) -> Result<R, ConversionError> {
-    // SAFETY: the block has this field, which is a `T` (caller).
-    match unsafe { block.field::<T>(index) }.to_rust(lock) {
-        Ok(part) => Ok(part),
-        Err(error) => Err(error.within(name)),
-    }
-}
+/// A record in the flat form of floats, if the second field is true. Otherwise, the value of an
+/// unboxed type, which is the only part.
+#[derive(Clone, Copy)]
+struct Whole<'l>(Value<'l, OCamlAny>, bool);
 
-/// Like [`read`], for the number with this index in a record in the flat form of floats. Without an
-/// index, copies the value itself.
-///
-/// # Safety
-///
-/// Without an index, the value is a `T`.
-#[track_caller]
-unsafe fn read_other<'l, T, R: FromOCaml<T>>(
-    value: Value<'l, OCamlAny>,
-    index: Option<usize>,
-    name: &'static str,
-    lock: &'l DomainLock,
-) -> Result<R, ConversionError> {
-    let part = match index {
-        // SAFETY: the value is a `T` (caller).
-        None => unsafe { Value::<T>::from_raw(value.raw()) }.to_rust(lock),
-        Some(index) => match value.flat_float(index) {
-            Some(x) => R::from_float(x),
-            None => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
-        },
-    };
-    part.map_err(|error| error.within(name))
+impl<'l> Holder<'l> for Whole<'l> {
+    unsafe fn read<T, R: FromOCaml<T>>(
+        self,
+        index: usize,
+        names: &'static [&'static str],
+        lock: &'l DomainLock,
+    ) -> Result<R, ConversionError> {
+        let part = match self.1 {
+            // SAFETY: the value is a `T` (caller).
+            false => unsafe { Value::<T>::from_raw(self.0.raw()) }.to_rust(lock),
+            true => match self.0.flat_float(index) {
+                Some(x) => R::from_float(x),
+                None => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
+            },
+        };
+        part.map_err(|error| error.within(names[index]))
+    }
 }
 
 /// Copies the only part of an unboxed value that an array or a record in the flat form stores as
 /// the number `x`.
-pub fn read_float<M: Part<C, 0, T>, const C: isize, T, R: FromOCaml<T>>(
-    x: f64,
-) -> Result<R, ConversionError> {
-    match const { constructor::<M>(C) } {
+pub fn read_float<M: HasParts<0, (T,)>, T, R: FromOCaml<T>>(x: f64) -> Result<R, ConversionError> {
+    match const { constructor::<M>(0) } {
         Constructor::Unboxed => R::from_float(x),
         _ => Err(ConversionError::new(ConversionErrorKind::Mismatch)),
     }

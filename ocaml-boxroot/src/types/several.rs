@@ -1,0 +1,272 @@
+//! Several values that are converted together: the arguments of a call, or the parts of a value.
+//! Generated code names their types in tuples, so that one call converts all of them. rustc takes
+//! several times longer for a call per value.
+
+use super::declare::parts::{number, Holder};
+use super::kept::Kept;
+use super::{FromOCaml, ToOCaml};
+use crate::{ConversionError, DomainLock};
+
+/// What a tuple of eight lacks: the first eight, and the others.
+#[derive(Clone, Copy, Debug)]
+pub struct More<A, B>(pub A, pub B);
+
+/// The OCaml types of several values: a tuple of at most eight, or [`More`].
+pub trait Types {
+    /// The number of values.
+    const COUNT: usize;
+}
+
+/// The type number `I` of several.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no type number {I}",
+    note = "a declared record has at most 256 fields"
+)]
+pub trait Nth<const I: usize> {
+    /// The type.
+    type Type;
+}
+
+/// References to Rust values that convert to these types. Their errors come with the index of the
+/// value.
+pub trait Sources<'a, T>: Copy {
+    /// Whether the conversion of any value [nests](ToOCaml::NESTS).
+    const NEST: bool;
+
+    /// Converts the values, and keeps them in these places, which have immediates.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many places as values.
+    #[track_caller]
+    fn keep(
+        self,
+        kept: &mut [Kept<'a>],
+        lock: &mut DomainLock,
+    ) -> Result<(), (usize, ConversionError)>;
+
+    /// Writes the numbers that the values convert to.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many numbers as values.
+    fn write(
+        self,
+        numbers: &mut [f64],
+        lock: &mut DomainLock,
+    ) -> Result<(), (usize, ConversionError)>;
+}
+
+/// Rust values to which values of these types convert.
+pub trait Targets<T>: Sized {
+    /// Whether the conversion of any value [nests](FromOCaml::NESTS).
+    const NEST: bool;
+
+    /// Converts the parts from number `first` on. `names` are those of all parts.
+    ///
+    /// # Safety
+    ///
+    /// The parts have these types.
+    #[track_caller]
+    unsafe fn read<'l, X: Holder<'l>>(
+        holder: X,
+        first: usize,
+        names: &'static [&'static str],
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError>;
+}
+
+impl<A: Types, B: Types> Types for More<A, B> {
+    const COUNT: usize = A::COUNT + B::COUNT;
+}
+
+impl<'a, A: Sources<'a, S>, B: Sources<'a, T>, S: Types, T> Sources<'a, More<S, T>> for More<A, B> {
+    const NEST: bool = A::NEST || B::NEST;
+
+    #[inline]
+    fn keep(
+        self,
+        kept: &mut [Kept<'a>],
+        lock: &mut DomainLock,
+    ) -> Result<(), (usize, ConversionError)> {
+        let (first, others) = kept.split_at_mut(S::COUNT);
+        self.0.keep(first, lock)?;
+        self.1.keep(others, lock).map_err(|(index, error)| (S::COUNT + index, error))
+    }
+
+    #[inline]
+    fn write(
+        self,
+        numbers: &mut [f64],
+        lock: &mut DomainLock,
+    ) -> Result<(), (usize, ConversionError)> {
+        let (first, others) = numbers.split_at_mut(S::COUNT);
+        self.0.write(first, lock)?;
+        self.1.write(others, lock).map_err(|(index, error)| (S::COUNT + index, error))
+    }
+}
+
+impl<A: Targets<S>, B: Targets<T>, S: Types, T> Targets<More<S, T>> for More<A, B> {
+    const NEST: bool = A::NEST || B::NEST;
+
+    #[inline]
+    unsafe fn read<'l, X: Holder<'l>>(
+        holder: X,
+        first: usize,
+        names: &'static [&'static str],
+        lock: &'l DomainLock,
+    ) -> Result<Self, ConversionError> {
+        // SAFETY: the parts have these types (caller).
+        unsafe {
+            let start = A::read(holder, first, names, lock)?;
+            Ok(More(start, B::read(holder, first + S::COUNT, names, lock)?))
+        }
+    }
+}
+
+macro_rules! several {
+    ($($count:literal: $($rust:ident $ocaml:ident $index:tt),*;)*) => {$(
+        impl<$($ocaml),*> Types for ($($ocaml,)*) {
+            const COUNT: usize = $count;
+        }
+
+        #[allow(unused_variables, non_snake_case)]
+        impl<'a, $($ocaml, $rust: ToOCaml<$ocaml>),*> Sources<'a, ($($ocaml,)*)> for ($(&'a $rust,)*) {
+            const NEST: bool = false $(|| $rust::NESTS)*;
+
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            fn keep(
+                self,
+                kept: &mut [Kept<'a>],
+                lock: &mut DomainLock,
+            ) -> Result<(), (usize, ConversionError)> {
+                let [$($rust),*] = kept else { unreachable!("other places") };
+                $(
+                    // This does the work of `?`, which takes longer to compile.
+                    if let Err(error) = $rust.set::<$ocaml, $rust>(self.$index, lock) {
+                        return Err(($index, error));
+                    }
+                )*
+                Ok(())
+            }
+
+            fn write(
+                self,
+                numbers: &mut [f64],
+                lock: &mut DomainLock,
+            ) -> Result<(), (usize, ConversionError)> {
+                let [$($rust),*] = numbers else { unreachable!("other places") };
+                $(match number::<$ocaml, $rust>(self.$index, lock) {
+                    Ok(number) => *$rust = number,
+                    Err(error) => return Err(($index, error)),
+                })*
+                Ok(())
+            }
+        }
+
+        #[allow(unused_variables)]
+        impl<$($ocaml, $rust: FromOCaml<$ocaml>),*> Targets<($($ocaml,)*)> for ($($rust,)*) {
+            const NEST: bool = false $(|| $rust::NESTS)*;
+
+            #[cfg_attr(not(debug_assertions), inline(always))]
+            unsafe fn read<'l, X: Holder<'l>>(
+                holder: X,
+                first: usize,
+                names: &'static [&'static str],
+                lock: &'l DomainLock,
+            ) -> Result<Self, ConversionError> {
+                Ok(($(
+                    // SAFETY: the part has this type (caller).
+                    match unsafe { holder.read::<$ocaml, $rust>(first + $index, names, lock) } {
+                        Ok(part) => part,
+                        Err(error) => return Err(error),
+                    },
+                )*))
+            }
+        }
+    )*};
+}
+
+several! {
+    0: ;
+    1: P A 0;
+    2: P A 0, Q B 1;
+    3: P A 0, Q B 1, R C 2;
+    4: P A 0, Q B 1, R C 2, S D 3;
+    5: P A 0, Q B 1, R C 2, S D 3, T E 4;
+    6: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5;
+    7: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6;
+    8: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7;
+}
+
+macro_rules! nth {
+    ($($index:literal: $($first:ident)* > $($others:ident)*;)*) => {$(
+        nth! { @tuples $index [$($first)*] [$($others)*] }
+
+        impl<S: Nth<$index>, T> Nth<$index> for More<S, T> {
+            type Type = S::Type;
+        }
+
+        nth! {
+            @more $index 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
+        }
+    )*};
+    (@tuples $index:literal [$($first:ident)*] []) => {
+        nth! { @tuple $index [$($first)*] [] }
+    };
+    (@tuples $index:literal [$($first:ident)*] [$other:ident $($others:ident)*]) => {
+        nth! { @tuple $index [$($first)*] [] }
+        nth! { @longer $index [$($first)*] [$other] [$($others)*] }
+    };
+    (@longer $index:literal $first:tt [$($more:ident)*] []) => {
+        nth! { @tuple $index $first [$($more)*] }
+    };
+    (@longer $index:literal $first:tt [$($more:ident)*] [$other:ident $($others:ident)*]) => {
+        nth! { @tuple $index $first [$($more)*] }
+        nth! { @longer $index $first [$($more)* $other] [$($others)*] }
+    };
+    (@tuple $index:literal [$($first:ident)*] [$($more:ident)*]) => {
+        impl<$($first,)* X, $($more),*> Nth<$index> for ($($first,)* X, $($more,)*) {
+            type Type = X;
+        }
+    };
+    (@more $index:literal $($eights:literal)*) => {$(
+        impl<S, T: Nth<{ 8 * ($eights - 1) + $index }>> Nth<{ 8 * $eights + $index }> for More<S, T> {
+            type Type = T::Type;
+        }
+    )*};
+}
+
+// For records of at most 256 fields.
+nth! {
+    0: > B C D E F G H;
+    1: A > C D E F G H;
+    2: A B > D E F G H;
+    3: A B C > E F G H;
+    4: A B C D > F G H;
+    5: A B C D E > G H;
+    6: A B C D E F > H;
+    7: A B C D E F G >;
+}
+
+/// For the macros: several types or values as a tuple or [`More`]. `fields` are expressions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_several {
+    (type $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt $h:tt $($more:tt)+) => {
+        $crate::macro_support::More<
+            ($a, $b, $c, $d, $e, $f, $g, $h), $crate::ocaml_several!(type $($more)+)
+        >
+    };
+    (value $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt $h:tt $($more:tt)+) => {
+        $crate::macro_support::More(
+            ($a, $b, $c, $d, $e, $f, $g, $h), $crate::ocaml_several!(value $($more)+)
+        )
+    };
+    (fields $($value:expr),*) => {
+        $crate::ocaml_several!(value $($value)*)
+    };
+    ($kind:ident $($one:tt)*) => {
+        ($($one,)*)
+    };
+}
