@@ -9,7 +9,7 @@ pub use crate::types::boxed::Implements;
 pub use crate::types::declare::field::field;
 pub use crate::types::declare::form::{
     check, constant_number, count, is_flat, is_float, Constructor, Constructors, Declared,
-    HasParts, IsFloat, NotFloat, PartTypes, Probe, Public, Whole,
+    HasParts, IsFloat, NotFloat, Only, PartTypes, Probe, Public,
 };
 pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,

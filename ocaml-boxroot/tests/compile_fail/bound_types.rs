@@ -56,7 +56,7 @@ fn is_one_type<T: ocaml_boxroot::markers::OneType>() {}
 
 /// A macro may expand to another type than the part's.
 fn by_another_part() {
-    is_one_type::<ocaml_boxroot::macro_support::Whole<'_, Wrapped, OCamlFloat, true>>();
+    is_one_type::<ocaml_boxroot::macro_support::Only<'_, Wrapped, OCamlFloat>>();
     //~^ E0277 constructor number 0 of `Wrapped` is not declared with the parts `(OCamlFloat,)`
 }
 

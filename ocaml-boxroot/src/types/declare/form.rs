@@ -131,17 +131,14 @@ pub unsafe trait Public: Declared {}
 /// type each time.
 pub struct PartTypes<M: HasParts<C, T>, const C: isize, T>(PhantomData<(T, fn() -> M)>);
 
-/// Stands for a declared type in bounds of [`OneType`]. An unboxed type is `OneType` if its only
-/// part is; for another type, `T` is `()`. (The lifetime makes the compiler check for `OneType` at
-/// each use, not at the declaration of the type.)
-pub struct Whole<'a, M, T, const IS_UNBOXED: bool>(PhantomData<(&'a (), M, T)>);
+/// Stands for an unboxed type and the type of its only part in bounds of [`OneType`]: the unboxed
+/// type is `OneType` if the part is. (The lifetime makes the compiler check for `OneType` at each
+/// use, not at the declaration of the type.)
+pub struct Only<'a, M, T>(PhantomData<(&'a (), M, T)>);
 
-// SAFETY: no OCaml value has this type. A block of a declared type is of that type, whatever it
-// contains.
-unsafe impl<M> OneType for Whole<'_, M, (), false> {}
 // SAFETY: no OCaml value has this type. The bound on `M` ensures that `T` is the type of its part
 // (see `PartTypes`).
-unsafe impl<M: HasParts<0, (T,)>, T: OneType> OneType for Whole<'_, M, T, true> {
+unsafe impl<M: HasParts<0, (T,)>, T: OneType> OneType for Only<'_, M, T> {
     const CHECKED: () = T::CHECKED;
 }
 

@@ -66,23 +66,7 @@ macro_rules! ocaml_items {
             }
         }
 
-        // SAFETY: OCaml treats each declaration with each choice of parameters as a different type.
-        // If the type is unboxed, its values are those of its part (`CHECKED`), and the bound says
-        // that the part is `OneType`.
-        unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
-        where
-            for<'one> $crate::macro_support::Whole<
-                'one, Self, $crate::ocaml_only_part!($is_unboxed $($($type)+)*), $is_unboxed,
-            >: $crate::markers::OneType,
-        {
-            const CHECKED: () = {
-                $(let () = <$a as $crate::markers::OneType>::CHECKED;)*
-                let () = <Self as $crate::macro_support::Declared>::CHECKED;
-                <$crate::macro_support::Whole<
-                    'static, Self, $crate::ocaml_only_part!($is_unboxed $($($type)+)*), $is_unboxed,
-                > as $crate::markers::OneType>::CHECKED
-            };
-        }
+        $crate::ocaml_one_type! { $is_unboxed $name [$($a)*] $($($type)+)* }
 
         // SAFETY: no attribute can remove the struct above, so this is a new marker. Its values
         // come from conversions of this declaration, or from unsafe code that promises this form.
@@ -109,15 +93,34 @@ macro_rules! ocaml_items {
     };
 }
 
-/// For [`ocaml_items!`]: the type of an unboxed type's part, or `()`.
+/// For [`ocaml_items!`]: says that a marker stands for one type. `true` is for an unboxed type.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! ocaml_only_part {
-    (true $type:ty) => {
-        $type
+macro_rules! ocaml_one_type {
+    (false $name:ident [$($a:ident)*] $($type:ty)*) => {
+        // SAFETY: OCaml treats each declaration with each choice of parameters as a different type.
+        // Its values are blocks and immediates, whatever the blocks contain (`CHECKED`).
+        unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*> {
+            const CHECKED: () = {
+                $(let () = <$a as $crate::markers::OneType>::CHECKED;)*
+                <Self as $crate::macro_support::Declared>::CHECKED
+            };
+        }
     };
-    ($is_unboxed:tt $($type:ty)*) => {
-        ()
+    (true $name:ident [$($a:ident)*] $type:ty) => {
+        // SAFETY: OCaml treats each declaration with each choice of parameters as a different type.
+        // Its values are those of its part (`CHECKED`), and the bound says that the part is
+        // `OneType`.
+        unsafe impl<$($a: $crate::markers::OneType),*> $crate::markers::OneType for $name<$($a),*>
+        where
+            for<'one> $crate::macro_support::Only<'one, Self, $type>: $crate::markers::OneType,
+        {
+            const CHECKED: () = {
+                $(let () = <$a as $crate::markers::OneType>::CHECKED;)*
+                let () = <Self as $crate::macro_support::Declared>::CHECKED;
+                <$crate::macro_support::Only<'static, Self, $type> as $crate::markers::OneType>::CHECKED
+            };
+        }
     };
 }
 

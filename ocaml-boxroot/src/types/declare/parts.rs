@@ -46,14 +46,8 @@ where
     let made = if const { is_flat::<M>() } {
         make_flat(names, parts, lock)
     } else {
-        let _level = match level(const { S::NEST }) {
-            Ok(level) => level,
-            Err(error) => return Err(error),
-        };
-        let mut kept = [const { Kept::int(0) }; N];
-        let converted = parts.keep(&mut kept, lock);
         // SAFETY: the constructor has `N` parts (see above).
-        unsafe { construct(lock, const { constructor::<M>(C) }, kept, names, converted) }
+        unsafe { make_block(const { constructor::<M>(C) }, names, parts, lock) }
     };
     match made {
         // SAFETY: these are all parts of the constructor, in order, and each has its type
@@ -62,6 +56,30 @@ where
         Ok((value, lock)) => Ok((unsafe { Value::from_raw(value.raw()) }, lock)),
         Err(error) => Err(error),
     }
+}
+
+/// Like [`make`], for a constructor that is not in the flat form. All types with such parts share
+/// this function.
+///
+/// # Safety
+///
+/// The constructor has `N` parts, of the types `T`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+#[track_caller]
+unsafe fn make_block<'l, 'a, T, S: Sources<'a, T>, const N: usize>(
+    constructor: Constructor,
+    names: &'static [&'static str; N],
+    parts: S,
+    lock: &'l mut DomainLock,
+) -> Made<'l, OCamlAny> {
+    let _level = match level(const { S::NEST }) {
+        Ok(level) => level,
+        Err(error) => return Err(error),
+    };
+    let mut kept = [const { Kept::int(0) }; N];
+    let converted = parts.keep(&mut kept, lock);
+    // SAFETY: the constructor has these parts (caller).
+    unsafe { construct(lock, constructor, kept, names, converted) }
 }
 
 /// Like [`make`], for a record in the flat form.
@@ -247,20 +265,36 @@ impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
         M: HasParts<C, T>,
     {
         const { assert!(has_parts::<M, T, C>(T::COUNT)) };
-        let _level = match level(const { R::NEST }) {
-            Ok(level) => level,
-            Err(error) => return Err(error),
-        };
         // SAFETY: these are the parts of a value of this constructor (`parts`), and have these
         // types (`HasParts`).
         unsafe {
             if Self::ARE_FIELDS {
-                R::read(Fields(self.0, Self::FIRST), 0, names, lock)
+                read(Fields(self.0, Self::FIRST), names, lock)
             } else {
-                R::read(Whole(self.0, const { is_flat::<M>() }), 0, names, lock)
+                read(Whole(self.0, const { is_flat::<M>() }), names, lock)
             }
         }
     }
+}
+
+/// Copies all parts. All types with such parts share this function.
+///
+/// # Safety
+///
+/// The parts have the types `T`.
+#[cfg_attr(not(debug_assertions), inline(always))]
+#[track_caller]
+unsafe fn read<'l, T, R: Targets<T>, H: Holder<'l>>(
+    holder: H,
+    names: &'static [&'static str],
+    lock: &'l DomainLock,
+) -> Result<R, ConversionError> {
+    let _level = match level(const { R::NEST }) {
+        Ok(level) => level,
+        Err(error) => return Err(error),
+    };
+    // SAFETY: the parts have these types (caller).
+    unsafe { R::read(holder, 0, names, lock) }
 }
 
 /// If `value`, a block with this head or an immediate, has this constructor, returns the value that
