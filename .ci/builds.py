@@ -13,8 +13,8 @@
   msrv      The published crates, with the oldest compiler that they support (rust-version in Cargo.toml). Needs rustup.
   compile-time
             Prints how much longer rustc takes for a program with bindings to 60 records, 60 variants and 200 functions than
-            without: the user time of a build of one crate, without its dependencies. Tests no limit, because the time depends on
-            the machine.
+            without, and how long for the same with the crate ocaml-interop: the user time of a build of one crate, without its
+            dependencies. Tests no limit, because the time depends on the machine.
 """
 import os, platform, re, resource, shutil
 from pathlib import Path
@@ -480,6 +480,59 @@ def shop():
     return "\n".join(types + functions), "\n".join(values + calls)
 
 
+def interop_package():
+    """A library that does the same with the crate ocaml-interop, in a new folder."""
+    types, functions, values, calls = [], [], [], []
+    for i in range(60):
+        types.append(f"""
+            #[derive(Clone, Debug, PartialEq)]
+            pub enum Kind{i} {{ Small{i}, Large{i}, Pair{i}(i64, String), Custom{i}(i64, String), Many{i}(Vec<f64>) }}
+            ocaml_interop::impl_conv_ocaml_variant! {{ Kind{i} {{
+                Kind{i}::Small{i}, Kind{i}::Large{i}, Kind{i}::Pair{i}(a: OCamlInt, b: String),
+                Kind{i}::Custom{i}(grams: OCamlInt, colour: String), Kind{i}::Many{i}(list: OCamlList<OCamlFloat>),
+            }} }}
+            #[derive(Clone, Debug, PartialEq)]
+            pub struct Item{i} {{ pub name: String, pub count: i64, pub price: f64, pub note: Option<String>, pub kind: Kind{i} }}
+            ocaml_interop::impl_conv_ocaml_record! {{
+                Item{i} {{ name: String, count: OCamlInt, price: OCamlFloat, note: Option<String>, kind: Kind{i} }}
+            }}""")
+        values.append(f"""let kind{i} = Kind{i}::Custom{i}(1, String::new());
+            let item{i} = Item{i} {{ name: String::new(), count: 1, price: 1.0, note: None, kind: kind{i}.clone() }};""")
+    for f in range(200):
+        i = f % 60
+        (a, left), (b, right), (result, rust) = [
+            (("OCamlInt", "1i64"), (f"Item{i}", f"item{i}"), ("OCamlInt", "i64")),
+            ((f"Item{i}", f"item{i}"), (f"Kind{i}", f"kind{i}"), (f"Item{i}", f"Item{i}")),
+            ((f"OCamlList<Item{i}>", f"vec![item{i}.clone()]"), ("String", "String::new()"), (f"OCamlList<Kind{i}>", f"Vec<Kind{i}>")),
+            ((f"Kind{i}", f"kind{i}"), ("OCamlInt", "1i64"), (f"Option<Kind{i}>", f"Option<Kind{i}>")),
+        ][f // 60]
+        functions.append(f"pub fn f{f}(a: {a}, b: {b}) -> {result};")
+        calls.append(f"""let (a, b) = ({left}.to_boxroot(cr), {right}.to_boxroot(cr));
+            let result = f{f}(cr, &a, &b);
+            let _: {rust} = result.to_rust(cr);""")
+    newline = "\n"
+    folder = Path("interop")
+    (folder / "src").mkdir(parents=True)
+    (folder / "src/lib.rs").write_text(f"""#![recursion_limit = "1024"]
+        use ocaml_interop::{{ocaml, OCamlFloat, OCamlInt, OCamlList, OCamlRuntime, ToOCaml}};
+        {newline.join(types)}
+        ocaml! {{ {newline.join(functions)} }}
+        pub fn calls(cr: &mut OCamlRuntime) {{
+            {newline.join(values + calls)}
+        }}""")
+    (folder / "Cargo.toml").write_text("""
+        [workspace]
+        [package]
+        name = "interop"
+        version = "0.0.0"
+        edition = "2021"
+        [lib]
+        [dependencies]
+        ocaml-interop = "=0.12.0" """)
+    shutil.copy(ROOT / "benches/border/ocaml_interop/Cargo.lock", folder)
+    return folder
+
+
 def package(name, ocaml_code, bind, bindings, rust):
     """A package with these modules of both languages, in a new folder."""
     folder = Path(name)
@@ -511,36 +564,42 @@ def package(name, ocaml_code, bind, bindings, rust):
     return folder
 
 
-def user_time(folder, profile):
-    """The seconds that a build takes after a change of the package itself, the least of three."""
-    target, times = ROOT / "target/compile-time", []
+def user_times(folders, profile):
+    """The seconds that a build of each package takes after a change of the package itself: the least of three, in turn, because
+    processors change their speed."""
+    target = ROOT / "target/compile-time"
+    environment = {"PATH": f"{ocaml().parent}:{os.environ['PATH']}"}  # where ocaml-interop looks for OCaml
 
-    def build():
-        run("cargo build -q --profile", profile, "--target-dir", target, cwd=folder)
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    def build(folder):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        run("cargo build -q --profile", profile, "--target-dir", target, cwd=folder, env=environment)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
-    for _ in range(3):
-        before = build()
+    def build_again(folder):
         shutil.rmtree(target / {"dev": "debug"}.get(profile, profile) / "incremental", ignore_errors=True)
-        (folder / "src/main.rs").touch()
-        times.append(build() - before)
-    return min(times)
+        next((folder / "src").iterdir()).touch()
+        return build(folder)
+
+    for folder in folders:
+        build(folder)
+    return [min(times) for times in zip(*[[build_again(folder) for folder in folders] for _ in range(3)])]
 
 
 def compile_time():
     ocaml_code, calls = shop()
     include = "ocaml_boxroot::include_bindings!();"
     with scratch() as folder:
-        empty = folder / package("empty", "", "", "", "")
-        bound = {
-            "that calls none of them": folder / package("unused", ocaml_code, '.bind("shop")', include, ""),
-            "that calls all of them": folder / package("used", ocaml_code, '.bind("shop")', include, calls),
-        }
+        folders = [folder / made for made in (
+            package("empty", "", "", "", ""),
+            package("unused", ocaml_code, '.bind("shop")', include, ""),
+            package("used", ocaml_code, '.bind("shop")', include, calls),
+            interop_package(),
+        )]
         for profile in "dev", "release":
-            alone = user_time(empty, profile)
-            for name, program in bound.items():
-                seconds = user_time(program, profile) - alone
-                say(f"{profile}, a program {name}: {seconds:.1f} s more than {alone:.1f} s")
+            empty, unused, used, interop = user_times(folders, profile)
+            say(f"{profile}: bindings that the program does not call take {unused - empty:.1f} s, "
+                f"and with calls of all functions {used - empty:.1f} s; "
+                f"the same with ocaml-interop takes {interop:.1f} s: {(used - empty) / interop:.2f}")
 
 
 main({"compile-time": compile_time, "links": links, "copies": copies, "closures": closures, "msrv": msrv})
