@@ -1,6 +1,6 @@
 //! Several values that are converted together: the arguments of a call, or the parts of a value.
-//! Generated code names their types in tuples, so that one call converts all of them. rustc takes
-//! several times longer for a call per value.
+//! Generated code has them in tuples, so that one call converts all of them. rustc takes several
+//! times as long for a call per value.
 
 use super::declare::parts::{number, Holder};
 use super::kept::Kept;

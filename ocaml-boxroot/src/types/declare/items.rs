@@ -194,25 +194,25 @@ macro_rules! ocaml_part_name {
 }
 
 /// For [`ocaml_declare!`]: generates the conversion from OCaml. `from_float` is for unboxed types.
+/// That of a struct is not inlined, because LLVM takes much longer for the large functions that it
+/// would make.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_from {
     ($name:ident $generics:tt $rust:tt $parameters:tt [struct $($form:tt)*] $from_float:tt) => {
         $crate::ocaml_from! {
-            @[inline(never)] $name $generics $rust $parameters [struct $($form)*] $from_float
+            @[#[inline(never)]] $name $generics $rust $parameters [struct $($form)*] $from_float
         }
     };
     ($name:ident $generics:tt $rust:tt $parameters:tt [enum $($form:tt)*] $from_float:tt) => {
-        $crate::ocaml_from! {
-            @[allow()] $name $generics $rust $parameters [enum $($form)*] $from_float
-        }
+        $crate::ocaml_from! { @[] $name $generics $rust $parameters [enum $($form)*] $from_float }
     };
     (
-        @$inline:tt $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*] $form:tt
+        @[$($inline:tt)*] $name:ident [$($a:ident)*] [$rust:ty] [$($r:ident: $t:ident)*] $form:tt
         {$([$($b:ident)*] [$($only:tt)+] $only_member:tt)?}
     ) => {
         impl<$($a,)* $($r: $crate::FromOCaml<$t>),*> $crate::FromOCaml<$name<$($a),*>> for $rust {
-            #$inline
+            $($inline)*
             fn from_ocaml<'l>(
                 value: $crate::Value<'l, $name<$($a),*>>,
                 lock: &'l $crate::DomainLock,
