@@ -162,7 +162,7 @@ enum Mine {}
 
 impl Declared for Mine { //~ E0200 Declared` requires an `unsafe impl` declaration
     const CONSTRUCTORS: Constructors = &[(0, Constructor::Block(0, 1))];
-    const CHECKED: () = check(Self::CONSTRUCTORS, false);
+    const CHECKED: () = check(Self::CONSTRUCTORS, &[0], false);
 }
 
 impl HasParts<0, (OCamlInt,)> for Marker {}
@@ -178,6 +178,32 @@ ocaml_type! { struct Marker { text: OCamlString } } ocaml_items! {
     //~| E0119 Declared` for type `Marker`
     //~| E0283 multiple `impl`s satisfying `Marker: ocaml_boxroot::macro_support::HasParts<0, _>`
     [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float [] unboxed false
+    parts [(0 [] OCamlInt)]
+}
+
+//# parts_declared_twice
+// A constructor with two sets of types would change one type into another.
+ocaml_items! { //~ E0080 a constructor is declared twice
+    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float [] unboxed false
+    parts [(0 [] OCamlInt) (0 [] OCamlString)] public []
+}
+
+fn changed(lock: &mut DomainLock) -> Option<String> {
+    let marker = Numbered::<Marker, 0>(std::marker::PhantomData);
+    let (made, lock) = make::<_, _, (OCamlInt,), 0, 1>(marker, &["n"], (&7,), lock).ok()?;
+    let parts = parts::<_, 0>(&open(made))?;
+    Some(parts.read::<(OCamlString,), (String,)>(&["text"], lock).ok()?.0)
+}
+
+//# numbers_of_parts_by_macros
+// A procedural macro may expand to another number each time.
+ocaml_items! {
+    [] pub Marker [] constructors { &[(0, Constructor::Block(0, 1))] } float [] unboxed false
+    parts [({ next!() } [] OCamlInt)] //~ ERROR no rules expected
+}
+ocaml_items! {
+    [] pub Unboxed [] constructors { &[(0, Constructor::Unboxed)] } float [] unboxed { next!() }
+    //~^ ERROR no rules expected
     parts [(0 [] OCamlInt)]
 }
 

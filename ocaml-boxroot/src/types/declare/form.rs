@@ -54,8 +54,9 @@ pub(super) const fn size(constructor: Constructor) -> usize {
 /// # Safety
 ///
 /// All values of this type have this form, and their parts have the types that [`HasParts`] says.
-/// `CHECKED` is a call of [`check`] with the constructors. `IS_FLOAT` says
-/// whether this is an unboxed type whose part is a float.
+/// `CHECKED` is a call of [`check`] with the constructors, and with the number in each
+/// implementation of [`HasParts`]. `IS_FLOAT` says whether this is an unboxed type whose part is a
+/// float.
 pub unsafe trait Declared: Sized {
     /// The constructors, as OCaml represents them.
     const CONSTRUCTORS: Constructors;
@@ -143,10 +144,11 @@ unsafe impl<M: HasParts<0, (T,)>, T: OneType> OneType for Only<'_, M, T> {
 }
 
 /// Checks that no two constructors have the same number or the same representation, and that each
-/// representation is possible in OCaml. Also checks that `is_unboxed` is correct.
-pub const fn check(constructors: Constructors, is_unboxed: bool) {
+/// representation is possible in OCaml. Also checks that `parts` has the number of each constructor
+/// with parts once, in order, and that `is_unboxed` is correct.
+pub const fn check(constructors: Constructors, parts: &[isize], is_unboxed: bool) {
     assert!(is_unboxed == matches!(constructors, [(_, Constructor::Unboxed)]));
-    let mut i = 0;
+    let (mut i, mut next) = (0, 0);
     while i < constructors.len() {
         let (number, this) = constructors[i];
         let mut j = 0;
@@ -166,8 +168,13 @@ pub const fn check(constructors: Constructors, is_unboxed: bool) {
             Constructor::Flat(size) => size > 0 && is_alone,
             Constructor::Unboxed => is_alone,
         });
+        if size(this) > 0 {
+            assert!(next < parts.len() && parts[next] == number);
+            next += 1;
+        }
         i += 1;
     }
+    assert!(next == parts.len(), "a constructor is declared twice");
 }
 
 /// Whether no value can have both constructors, whatever its parts are. (The result does not matter

@@ -35,9 +35,10 @@ macro_rules! ocaml_declare {
 /// Here, the declaration's types appear in items, where Rust infers nothing. Therefore these are
 /// the authoritative types, and the compiler compares all other occurrences with them.
 ///
-/// `parts` are those of a constructor: its number (a literal, or an expression in braces), the
-/// marker's parameters, and the types. `public [parameters of the marker]` is present if values are
-/// converted to OCaml.
+/// `parts` are those of a constructor: its number (a literal, or `(form Constructor)` for
+/// [`ocaml_index!`]), the marker's parameters, and the types. The number is not any expression,
+/// because a macro in it may expand to a different number each time. `public [parameters of the
+/// marker]` is present if values are converted to OCaml.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_items {
@@ -45,7 +46,7 @@ macro_rules! ocaml_items {
         [$(#[doc $(($($doc_list:tt)*))? $(= $doc:expr)?])*] $visibility:vis $name:ident [$($a:ident)*]
         constructors $constructors:block
         float [$($is_float:block)?] unboxed $is_unboxed:tt
-        parts [$(($number:tt [$($b:ident)*] $($type:ty)+))*]
+        parts [$(($($number:literal)? $(($form:tt $constructor:ident))? [$($b:ident)*] $($type:ty)+))*]
         $(public [$($c:ident)*])?
     ) => {
         $(#[doc $(($($doc_list)*))? $(= $doc)?])*
@@ -54,7 +55,7 @@ macro_rules! ocaml_items {
             // Invariant, because OCaml may both produce and consume values of a parameter's type.
             _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
             // The marker is `Send` and `Sync` if the markers of all parts are.
-            _parts: ($($crate::macro_support::PartTypes<$name<$($b),*>, $number, $crate::ocaml_several!(type $($type)+)>,)*),
+            _parts: ($($crate::macro_support::PartTypes<$name<$($b),*>, { $($number)? $($crate::ocaml_index!($form $constructor))? }, $crate::ocaml_several!(type $($type)+)>,)*),
         }
 
         impl<$($a),*> $crate::macro_support::Debug for $name<$($a),*> {
@@ -74,7 +75,9 @@ macro_rules! ocaml_items {
         unsafe impl<$($a),*> $crate::macro_support::Declared for $name<$($a),*> {
             const CONSTRUCTORS: $crate::macro_support::Constructors = $constructors;
             const CHECKED: () = $crate::macro_support::check(
-                <Self as $crate::macro_support::Declared>::CONSTRUCTORS, $is_unboxed,
+                <Self as $crate::macro_support::Declared>::CONSTRUCTORS,
+                &[$($($number)? $($crate::ocaml_index!($form $constructor))?),*],
+                $is_unboxed,
             );
             $(const IS_FLOAT: $crate::macro_support::bool = $is_float;)?
         }
@@ -82,7 +85,7 @@ macro_rules! ocaml_items {
         $(
             // SAFETY: the declaration says that the parts have these types.
             #[doc(hidden)]
-            unsafe impl<$($b),*> $crate::macro_support::HasParts<$number, $crate::ocaml_several!(type $($type)+)> for $name<$($b),*> {}
+            unsafe impl<$($b),*> $crate::macro_support::HasParts<{ $($number)? $($crate::ocaml_index!($form $constructor))? }, $crate::ocaml_several!(type $($type)+)> for $name<$($b),*> {}
         )*
 
         $(
@@ -556,7 +559,7 @@ macro_rules! ocaml_enum {
                 constructors { $crate::ocaml_constructors!($layout $form $($constructor)*) }
                 float [] unboxed false
                 parts [$($((
-                    { $crate::ocaml_index!($form $constructor) } $generics $first_type $($type)*
+                    ($form $constructor) $generics $first_type $($type)*
                 ))?)*]
             ]
             $name $generics [to] $rust
