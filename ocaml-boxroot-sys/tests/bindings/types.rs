@@ -217,6 +217,24 @@ fn what_cannot_be_bound() {
     ]);
 }
 
+/// The macros have a limit.
+#[test]
+fn many_parts() {
+    let fields = |n: usize| (0..n).map(|i| format!("f{i} : int;")).collect::<String>();
+    let text = format!(
+        "type most = {{ {} }} type record = {{ {} }} type variant = A of {{ {} }}",
+        fields(256),
+        fields(257),
+        fields(257),
+    );
+    let bindings = bind("many_parts", &text);
+    bindings.has(&[
+        "pub record OCamlMost for Most {",
+        "// has no conversion: more than 256 fields or arguments",
+    ]);
+    bindings.lacks(&["pub record OCamlRecord", "pub variant OCamlVariant"]);
+}
+
 /// OCaml code may choose the constructors of its row types, and Rust gets a type with these. This
 /// is not possible in functions that Rust provides, because OCaml's callers choose. Primitives are
 /// unsafe, because nobody checks the choice.

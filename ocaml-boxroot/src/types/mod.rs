@@ -222,9 +222,9 @@ pub unsafe trait OneType {
 /// [`Level`](crate::depth::Level). A cyclic list returns
 /// [`Mismatch`](crate::ConversionErrorKind::Mismatch).
 ///
-/// A conversion may need stack space of 20 times the size of the value, plus 200 bytes for each
+/// A conversion may need stack space of 30 times the size of the value, plus 200 bytes for each
 /// field or constructor of its type. Keep values below 1/200 of the stack (10 KB of 2 MiB), and
-/// types below a thousand fields or constructors. Use vectors instead of larger arrays (`[A; N]`).
+/// types below a thousand constructors. Use vectors instead of larger arrays (`[A; N]`).
 ///
 /// [`depth::set_limit`](crate::depth::set_limit) changes the limit. A higher limit must also be
 /// safe for what the program does with the Rust values: dropping, printing and comparing them

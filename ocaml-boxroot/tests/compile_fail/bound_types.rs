@@ -103,6 +103,13 @@ ocaml_items! {
 const LESS: Field<Less, OCamlInt, false> = field::<_, _, 0, _, false>("");
 //~^ E0080 has_parts::<M, T, 0>(T::COUNT)
 
+// More parts than there is stack space for.
+ocaml_items! { //~ E0080 a record or constructor has more than 256 parts
+    [] pub Large [] constructors { &[(0, Constructor::Block(0, 257))] } float [] unboxed false
+    parts [(0 [] OCamlInt)]
+}
+const _: () = <Large as Declared>::CHECKED;
+
 // Two constructors with the same form, a constructor with the tag of another kind of block, and a
 // record that has other constructors.
 bound_type! { pub variant Same { A block 0 (0 a: OCamlInt), B block 0 (0 a: OCamlString) } }

@@ -9,6 +9,9 @@ exception Unsupported of string
 
 let unsupported fmt = Printf.ksprintf (fun s -> raise (Unsupported s)) fmt
 
+(* The macros have a limit for the parts of a record or constructor. *)
+let possible parts = if List.compare_length_with parts 256 > 0 then unsupported "more than 256 fields or arguments" else parts
+
 (* Where a public type of a bound module is declared. *)
 type home = { home_path : Path.t; home_place : string list; rust : string; qualified : string; home_comment : string; home_doc : string option }
 
@@ -589,15 +592,15 @@ and is_float r l = match Compat.unboxed r.env l.ld_type with
   | None -> false
 
 and parts r = function
-  | Cstr_tuple l -> Positional (List.mapi (fun i t -> inside_part r (string_of_int i) (fun () -> ty r 0 t)) l)
-  | Cstr_record l -> Labelled (List.map (field r) l)
+  | Cstr_tuple l -> Positional (List.mapi (fun i t -> inside_part r (string_of_int i) (fun () -> ty r 0 t)) (possible l))
+  | Cstr_record l -> Labelled (fields r l)
+
+and fields r l = List.map (field r) (possible l)
 
 and kind r d ~params ~is_any = match d.type_kind with
-  (* The macros' limit. *)
-  | Type_record (l, _) when List.compare_length_with l 256 > 0 -> unsupported "a record of more than 256 fields"
   | Type_record (l, Record_regular) ->
-    Record (List.map (field r) l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
-  | Type_record (l, Record_float) -> Record (List.map (field r) l, `Flat)
+    Record (fields r l, if List.for_all (is_float r) l then `Regular_of_floats else `Regular)
+  | Type_record (l, Record_float) -> Record (fields r l, `Flat)
   | Type_record (l, Record_unboxed _) -> Unboxed (None, Labelled (List.map (field r) l))
   | Type_record _ -> unsupported "an unknown kind of record"
   | Type_variant (l, representation) ->

@@ -168,6 +168,8 @@ pub const fn check(constructors: Constructors, parts: &[isize], is_unboxed: bool
             Constructor::Flat(size) => size > 0 && is_alone,
             Constructor::Unboxed => is_alone,
         });
+        // The stack space of a conversion grows with the square of this number.
+        assert!(size(this) <= 256, "a record or constructor has more than 256 parts");
         if size(this) > 0 {
             assert!(next < parts.len() && parts[next] == number);
             next += 1;
