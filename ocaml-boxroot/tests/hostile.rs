@@ -84,8 +84,8 @@ mod names {
         bool char str u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64
         Ok Err Some None Option Result Box Vec String Drop Fn FnMut FnOnce Send Sync Sized Copy Clone Into From Default
         Debug Formatter PhantomData c_int
-        Boxroot RootRef Value DomainLock Error CallError AttachError ConversionError ConversionErrorKind Exception Field ToOCaml FromOCaml Declared Part Probe NotFloat Form
-        Constructor Constructors PartType Opened Place Registered
+        Boxroot RootRef Value DomainLock Error CallError AttachError ConversionError ConversionErrorKind Exception Field ToOCaml FromOCaml Declared HasParts Probe NotFloat Form
+        Constructor Constructors PartTypes More Opened Place Registered
         Named OCamlAny
     }
     pub mod sys {}
@@ -163,6 +163,21 @@ mod types {
     use ::real::{borrow::ToOwned as _, clone::Clone as _};
 
     type Lock = ::ours::DomainLock;
+
+    // Constants with short names, which are no names of local variables.
+    mod constants {
+        #![allow(non_upper_case_globals)]
+        pub const a: () = ();
+        pub const b: () = ();
+        pub const c: () = ();
+        pub const d: () = ();
+        pub const e: () = ();
+        pub const f: () = ();
+        pub const g: () = ();
+        pub const h: () = ();
+    }
+    #[allow(unused_imports)]
+    use constants::*;
 
     macro_rules! which {
         () => {

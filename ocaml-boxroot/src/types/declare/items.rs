@@ -308,36 +308,36 @@ macro_rules! ocaml_read {
 #[macro_export]
 macro_rules! ocaml_built {
     ($path:tt [$($done:tt)*] $all:expr, $a:tt) => {
-        $crate::ocaml_built!(@ $all, (a,) $path { $($done)* $a: a })
+        $crate::ocaml_built!(@ $all, (part_a,) $path { $($done)* $a: part_a })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b) $path { $($done)* $a: a, $b: b })
+        $crate::ocaml_built!(@ $all, (part_a, part_b) $path { $($done)* $a: part_a, $b: part_b })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b, c) $path { $($done)* $a: a, $b: b, $c: c })
+        $crate::ocaml_built!(@ $all, (part_a, part_b, part_c) $path { $($done)* $a: part_a, $b: part_b, $c: part_c })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b, c, d) $path { $($done)* $a: a, $b: b, $c: c, $d: d })
+        $crate::ocaml_built!(@ $all, (part_a, part_b, part_c, part_d) $path { $($done)* $a: part_a, $b: part_b, $c: part_c, $d: part_d })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b, c, d, e) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e })
+        $crate::ocaml_built!(@ $all, (part_a, part_b, part_c, part_d, part_e) $path { $($done)* $a: part_a, $b: part_b, $c: part_c, $d: part_d, $e: part_e })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b, c, d, e, f) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f })
+        $crate::ocaml_built!(@ $all, (part_a, part_b, part_c, part_d, part_e, part_f) $path { $($done)* $a: part_a, $b: part_b, $c: part_c, $d: part_d, $e: part_e, $f: part_f })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b, c, d, e, f, g) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f, $g: g })
+        $crate::ocaml_built!(@ $all, (part_a, part_b, part_c, part_d, part_e, part_f, part_g) $path { $($done)* $a: part_a, $b: part_b, $c: part_c, $d: part_d, $e: part_e, $f: part_f, $g: part_g })
     };
     ($path:tt [$($done:tt)*] $all:expr, $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt $h:tt) => {
-        $crate::ocaml_built!(@ $all, (a, b, c, d, e, f, g, h) $path { $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f, $g: g, $h: h })
+        $crate::ocaml_built!(@ $all, (part_a, part_b, part_c, part_d, part_e, part_f, part_g, part_h) $path { $($done)* $a: part_a, $b: part_b, $c: part_c, $d: part_d, $e: part_e, $f: part_f, $g: part_g, $h: part_h })
     };
     (
         $path:tt [$($done:tt)*] $all:expr,
         $a:tt $b:tt $c:tt $d:tt $e:tt $f:tt $g:tt $h:tt $($more:tt)+
     ) => {
         match $all {
-            $crate::macro_support::More((a, b, c, d, e, f, g, h), rest) => $crate::ocaml_built!($path [
-                $($done)* $a: a, $b: b, $c: c, $d: d, $e: e, $f: f, $g: g, $h: h,
+            $crate::macro_support::More((part_a, part_b, part_c, part_d, part_e, part_f, part_g, part_h), rest) => $crate::ocaml_built!($path [
+                $($done)* $a: part_a, $b: part_b, $c: part_c, $d: part_d, $e: part_e, $f: part_f, $g: part_g, $h: part_h,
             ] rest, $($more)+)
         }
     };
