@@ -55,7 +55,7 @@ macro_rules! ocaml_items {
             // Invariant, because OCaml may both produce and consume values of a parameter's type.
             _parameters: ($($crate::macro_support::PhantomData<($a, fn($a) -> $a)>,)*),
             // The marker is `Send` and `Sync` if the markers of all parts are.
-            _parts: ($($crate::macro_support::PartTypes<$name<$($b),*>, { $($number)? $($crate::ocaml_index!($form $constructor))? }, $crate::ocaml_several!(type $($type)+)>,)*),
+            _parts: ($($crate::macro_support::PartTypes<$name<$($b),*>, $($number)? $({ $crate::ocaml_index!($form $constructor) })?, $crate::ocaml_several!(type $($type)+)>,)*),
         }
 
         impl<$($a),*> $crate::macro_support::Debug for $name<$($a),*> {
@@ -85,7 +85,7 @@ macro_rules! ocaml_items {
         $(
             // SAFETY: the declaration says that the parts have these types.
             #[doc(hidden)]
-            unsafe impl<$($b),*> $crate::macro_support::HasParts<{ $($number)? $($crate::ocaml_index!($form $constructor))? }, $crate::ocaml_several!(type $($type)+)> for $name<$($b),*> {}
+            unsafe impl<$($b),*> $crate::macro_support::HasParts<$($number)? $({ $crate::ocaml_index!($form $constructor) })?, $crate::ocaml_several!(type $($type)+)> for $name<$($b),*> {}
         )*
 
         $(
