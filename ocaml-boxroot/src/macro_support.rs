@@ -17,7 +17,6 @@ pub use crate::types::declare::names::{
 pub use crate::types::declare::parts::{
     apart, constant, is, make, open, parts, read_float, Numbered, Opened, Parts,
 };
-pub use crate::types::depth::Level;
 pub use crate::types::predefined::{made_of, Named};
 pub use crate::types::several::More;
 pub use crate::types::Made;

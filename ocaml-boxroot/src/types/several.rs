@@ -2,10 +2,11 @@
 //! Generated code has them in tuples, so that one call converts all of them. rustc takes several
 //! times as long for a call per value.
 
-use super::declare::parts::{number, Holder};
+use super::form::DOUBLE_TAG;
 use super::kept::Kept;
 use super::{FromOCaml, ToOCaml};
-use crate::{ConversionError, DomainLock};
+use crate::raw::ValueExt;
+use crate::{ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlFloat, Value};
 
 /// What a tuple of eight lacks: the first eight, and the others.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +56,22 @@ pub trait Sources<'a, T>: Copy {
         numbers: &mut [f64],
         lock: &mut DomainLock,
     ) -> Result<(), (usize, ConversionError)>;
+}
+
+/// What holds the parts of a value.
+pub trait Holder<'l>: Copy {
+    /// Copies the part with this index. An error names the part.
+    ///
+    /// # Safety
+    ///
+    /// There is such a part, and it is a `T`.
+    #[track_caller]
+    unsafe fn read<T, R: FromOCaml<T>>(
+        self,
+        index: usize,
+        names: &'static [&'static str],
+        lock: &'l DomainLock,
+    ) -> Result<R, ConversionError>;
 }
 
 /// Rust values to which values of these types convert.
@@ -122,6 +139,24 @@ impl<A: Targets<S>, B: Targets<T>, S: Types, T> Targets<More<S, T>> for More<A, 
             Ok(More(start, B::read(holder, first + S::COUNT, names, lock)?))
         }
     }
+}
+
+/// Converts a Rust value to a `T`, and returns its number.
+///
+/// # Errors
+///
+/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the `T` is not a float.
+#[inline]
+fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, ConversionError> {
+    if let Some(number) = value.as_float() {
+        return Ok(number.get());
+    }
+    let (value, _) = value.to_value(lock)?;
+    if !matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
+        return Err(ConversionError::new(ConversionErrorKind::Mismatch));
+    }
+    // SAFETY: the value is a block with the tag of floats, which only floats have.
+    Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
 }
 
 macro_rules! several {

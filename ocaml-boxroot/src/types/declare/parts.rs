@@ -13,11 +13,11 @@ use crate::raw::ValueExt;
 use crate::types::array::flat_array;
 use crate::types::block::block;
 use crate::types::depth::level;
-use crate::types::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
+use crate::types::form::{Form, DOUBLE_ARRAY_TAG};
 use crate::types::kept::Kept;
 use crate::types::markers::OCamlFloat;
-use crate::types::several::{Sources, Targets, Types};
-use crate::types::{FromOCaml, Made, ToOCaml};
+use crate::types::several::{Holder, Sources, Targets, Types};
+use crate::types::{FromOCaml, Made};
 use crate::value::block_head;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
@@ -157,27 +157,6 @@ unsafe fn construct<'l, const N: usize>(
             Constructor::Unboxed => Ok((Value::from_raw(parts[0].replace().take(lock)), lock)),
         }
     }
-}
-
-/// Converts a Rust value to a `T`, and returns its number.
-///
-/// # Errors
-///
-/// [`Mismatch`](crate::ConversionErrorKind::Mismatch) if the `T` is not a float.
-#[inline]
-pub(crate) fn number<T, R: ToOCaml<T>>(
-    value: &R,
-    lock: &mut DomainLock,
-) -> Result<f64, ConversionError> {
-    if let Some(number) = value.as_float() {
-        return Ok(number.get());
-    }
-    let (value, _) = value.to_value(lock)?;
-    if !matches!(value.kind(), Kind::Block { tag: DOUBLE_TAG, .. }) {
-        return Err(ConversionError::new(ConversionErrorKind::Mismatch));
-    }
-    // SAFETY: the value is a block with the tag of floats, which only floats have.
-    Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
 }
 
 impl<M: Declared> Form for M {
@@ -338,22 +317,6 @@ unsafe fn tagged(
         _ if count == 1 => Some(value),
         kind => (kind == Kind::Block { tag: 0, size: count }).then_some(argument),
     }
-}
-
-/// What holds the parts of a value.
-pub trait Holder<'l>: Copy {
-    /// Copies the part with this index. An error names the part.
-    ///
-    /// # Safety
-    ///
-    /// There is such a part, and it is a `T`.
-    #[track_caller]
-    unsafe fn read<T, R: FromOCaml<T>>(
-        self,
-        index: usize,
-        names: &'static [&'static str],
-        lock: &'l DomainLock,
-    ) -> Result<R, ConversionError>;
 }
 
 /// A block whose fields are the parts, from the field with this index on.
