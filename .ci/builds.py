@@ -529,7 +529,6 @@ def interop_package():
         [lib]
         [dependencies]
         ocaml-interop = "=0.12.0" """)
-    shutil.copy(ROOT / "benches/border/ocaml_interop/Cargo.lock", folder)
     return folder
 
 
