@@ -39,7 +39,7 @@ pub struct RootRef<T: ?Sized> {
 impl<T: ?Sized> RootRef<T> {
     /// The value that the root owns. This costs one load.
     #[doc(alias = "boxroot_get")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn get<'l>(&self, _lock: &'l DomainLock) -> Value<'l, T> {
         // SAFETY: the cell belongs to a live root, or holds an immediate. It has two writers: the
         // garbage collector, which does not run while the token is borrowed, and `Boxroot::set`,
@@ -49,7 +49,7 @@ impl<T: ?Sized> RootRef<T> {
     }
 
     /// A cell with an immediate, which needs no root. `None` for any other value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn immediate(value: Value<'_, T>) -> Option<RootRef<T>> {
         let cell = UnsafeCell::new(value.raw());
         value.is_immediate().then_some(RootRef { cell, _type: PhantomData })
@@ -61,7 +61,7 @@ impl<T: ?Sized> RootRef<T> {
     ///
     /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory).
     #[doc(alias = "boxroot_create")]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn clone_in(&self, lock: &DomainLock) -> Result<Boxroot<T>, ConversionError> {
         Boxroot::try_new(lock, self.get(lock))
@@ -87,7 +87,7 @@ impl<T: ?Sized> RootRef<T> {
 
 impl RootRef<OCamlAny> {
     /// A cell with an integer.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) const fn of_int(n: isize) -> Self {
         RootRef { cell: UnsafeCell::new(n << 1 | 1), _type: PhantomData }
     }
@@ -160,7 +160,7 @@ impl<T: ?Sized> Boxroot<T> {
         "caml_register_global_root",
         "caml_register_generational_global_root"
     ))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn new(lock: &DomainLock, value: Value<'_, T>) -> Self {
         match Self::create(lock, value) {
@@ -179,7 +179,7 @@ impl<T: ?Sized> Boxroot<T> {
         "caml_register_global_root",
         "caml_register_generational_global_root"
     ))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn try_new(lock: &DomainLock, value: Value<'_, T>) -> Result<Self, ConversionError> {
         match Self::create(lock, value) {
@@ -188,7 +188,7 @@ impl<T: ?Sized> Boxroot<T> {
         }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     #[allow(clippy::manual_map)] // without optimisation, the closure would be a call
     fn create(lock: &DomainLock, value: Value<'_, T>) -> Option<Self> {
@@ -207,7 +207,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// If memory runs out; [`try_set`](Boxroot::try_set) returns an error instead.
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn set(&mut self, lock: &DomainLock, value: Value<'_, T>) {
         if !self.modify(lock, value) {
@@ -221,7 +221,7 @@ impl<T: ?Sized> Boxroot<T> {
     ///
     /// [`OutOfMemory`](crate::ConversionErrorKind::OutOfMemory); then the root keeps its value.
     #[doc(alias("boxroot_modify", "caml_modify_generational_global_root"))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn try_set(
         &mut self,
@@ -231,7 +231,7 @@ impl<T: ?Sized> Boxroot<T> {
         self.modify(lock, value).then_some(()).ok_or_else(ConversionError::last)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn modify(&mut self, lock: &DomainLock, value: Value<'_, T>) -> bool {
         // SAFETY: as in `create`; the root is live, and `&mut self` proves that no other thread
@@ -246,7 +246,7 @@ impl<T: ?Sized> Boxroot<T> {
         "caml_remove_global_root",
         "caml_remove_generational_global_root"
     ))]
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub fn delete_in(self, lock: &DomainLock) {
         let this = ManuallyDrop::new(self);
@@ -256,7 +256,7 @@ impl<T: ?Sized> Boxroot<T> {
     }
 
     /// Drops the root and returns its value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn into_value(self, lock: &DomainLock) -> Value<'_, T> {
         let value = self.get(lock);
         self.delete_in(lock);
@@ -290,7 +290,7 @@ fn failed() -> ! {
 impl<T: ?Sized> Deref for Boxroot<T> {
     type Target = RootRef<T>;
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn deref(&self) -> &RootRef<T> {
         // SAFETY: the root is live while `self` is borrowed. A `RootRef` is laid out like the cell,
         // and its `UnsafeCell` allows the collector to change it.

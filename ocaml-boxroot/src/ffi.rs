@@ -303,19 +303,19 @@ extern "C" {
 }
 
 /// Whether a result of an `_exn` function is an encoded exception; C: `Is_exception_result`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn is_exception(result: Value) -> bool {
     result & 3 == 2
 }
 
 /// An encoded exception; C: `Make_exception_result`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn exception_result(exception: Value) -> Value {
     exception | 2
 }
 
 /// The exception in an encoded exception; C: `Extract_exception`.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn extract_exception(result: Value) -> Value {
     result & !3
 }

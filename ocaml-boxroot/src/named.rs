@@ -44,7 +44,7 @@ pub(crate) fn named_cell(_lock: &mut DomainLock, name: &CStr) -> Option<NonNull<
 /// # Safety
 ///
 /// `cell` is from [`named_cell`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) unsafe fn load(_lock: &DomainLock, cell: NonNull<sys::Value>) -> sys::Value {
     // SAFETY: the cell is never freed (caller). The load is atomic, because another domain may be
     // registering another value under the name.

@@ -50,7 +50,7 @@ impl<T: ?Sized> fmt::Debug for Value<'_, T> {
 
 impl<'l, T: ?Sized> Value<'l, T> {
     /// The value for the raw interface. It must not be used after `'l`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn raw(self) -> sys::Value {
         self.raw
     }
@@ -85,7 +85,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// The value is an immediate, or a block of the OCaml heap or of the program's static data.
     /// This holds for all types, except that values of abstract types may be pointers to other
     /// memory on OCaml 4.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn head(self) -> usize {
         match self.is_immediate() {
             true => 0,
@@ -99,7 +99,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Safety
     ///
     /// The value is a block.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn size_of_block(self) -> usize {
         // SAFETY: the value is a block (caller).
         size_in(unsafe { self.header() })
@@ -110,7 +110,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Safety
     ///
     /// The value is a block.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn tag_of_block(self) -> u8 {
         // SAFETY: the value is a block (caller).
         unsafe { self.header() as u8 }
@@ -119,7 +119,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// # Safety
     ///
     /// The value is a block.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn header(self) -> usize {
         let header = (self.raw as *mut usize).wrapping_sub(1);
         // SAFETY: a block has a header before its first word, and is live in 'l. The load is
@@ -127,7 +127,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
         unsafe { AtomicUsize::from_ptr(header) }.load(Ordering::Relaxed)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_immediate(self) -> bool {
         self.raw & 1 == 1
     }
@@ -160,12 +160,12 @@ pub trait ValueExt<'l>: Sized {
 }
 
 impl<'l, T: ?Sized> ValueExt<'l> for Value<'l, T> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn from_raw(raw: sys::Value) -> Self {
         Value { raw, _life: PhantomData }
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn field<U: ?Sized>(self, index: usize) -> Value<'l, U> {
         if CHECKS {
             has_field(self.kind(), index);
@@ -182,7 +182,7 @@ impl<'l, T: ?Sized> ValueExt<'l> for Value<'l, T> {
 
 /// The number of words of a block with this header. The lowest ten bits are the tag and the colour.
 /// OCaml's configuration may reserve the highest bits. The bits between are the size.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 const fn size_in(header: usize) -> usize {
     (header << sys::layout::RESERVED_BITS) >> (sys::layout::RESERVED_BITS + 10)
 }
@@ -191,7 +191,7 @@ const fn size_in(header: usize) -> usize {
 const HEAD: usize = (usize::MAX >> sys::layout::RESERVED_BITS) & !0x300;
 
 /// A header, without the colour, of a block with this tag and this number of words.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) const fn block_head(tag: u8, size: usize) -> usize {
     size << 10 | tag as usize
 }

@@ -498,7 +498,7 @@ pub mod bound_support {
     /// # Safety
     ///
     /// The caller is a function that OCaml called.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub unsafe fn plain<E: fmt::Display, R>(interface: Result<(), E>, f: impl FnOnce() -> R) -> R {
         /// Out of line, because the common case needs no `below_handlers`.
         #[cold]
@@ -539,7 +539,7 @@ pub mod bound_support {
     macro_rules! plain {
         ($($rust:ty as $ocaml:ty: $value:ident => $from:expr, $number:ident => $to:expr;)*) => {$(
             impl Plain<$ocaml> for $rust {
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 unsafe fn from_value($value: sys::Value) -> Self {
                     // SAFETY: the value is of this type (caller), and the collector does not run
                     // before it is read.
@@ -547,7 +547,7 @@ pub mod bound_support {
                     $from
                 }
 
-                #[inline(always)]
+                #[cfg_attr(not(debug_assertions), inline(always))]
                 unsafe fn to_value(self) -> sys::Value {
                     let $number = self;
                     // SAFETY: the collector may run whenever this allocates (caller).

@@ -18,7 +18,7 @@ use std::sync::Once;
 /// # Safety
 ///
 /// As for [`DomainLockExt::enter`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "debug-checks", track_caller)]
 pub(crate) unsafe fn run(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
@@ -129,7 +129,7 @@ unsafe fn failure(message: &str) -> sys::Value {
 /// # Safety
 ///
 /// As for [`DomainLockExt::enter`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "debug-checks", track_caller)]
 pub unsafe fn enter(
     body: impl FnOnce(&mut DomainLock) -> Result<sys::Value, Box<dyn Error>>,
@@ -172,7 +172,7 @@ impl<T: ?Sized> Argument<T> {
     /// # Safety
     ///
     /// `raw` is a live value and a `T`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub unsafe fn new(
         lock: &DomainLock,
@@ -187,7 +187,7 @@ impl<T: ?Sized> Argument<T> {
     }
 
     /// The argument as the body gets it.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn get(&self) -> &RootRef<T> {
         match self {
             Argument::Immediate(cell) => cell,
@@ -196,7 +196,7 @@ impl<T: ?Sized> Argument<T> {
     }
 
     /// Drops the argument while the lock is held.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn end(self, lock: &DomainLock) {
         if let Argument::Root(root) = self {
             root.delete_in(lock);
@@ -223,7 +223,7 @@ pub unsafe fn converted<T: ?Sized, R: FromOCaml<T>>(
 
 /// For [`export!`](crate::export!): copies the result of a body to OCaml. Errors name `function`.
 /// The copy is valid as long as the collector does not run.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 #[track_caller]
 pub fn result<T: ?Sized, R: ToOCaml<T>>(
     lock: &mut DomainLock,
@@ -238,7 +238,7 @@ pub fn result<T: ?Sized, R: ToOCaml<T>>(
 
 /// For [`export!`](crate::export!): the value of a root that the body returned. It is valid as long
 /// as the collector does not run.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn unrooted<T: ?Sized>(lock: &DomainLock, result: Boxroot<T>) -> sys::Value {
     result.into_value(lock).raw()
 }

@@ -46,7 +46,7 @@ impl Registered {
     /// # Errors
     ///
     /// [`NotRegistered`](crate::CallError::NotRegistered).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn find(&self, lock: &mut DomainLock) -> Result<NonNull<sys::Value>, CallError> {
         match NonNull::new(self.cell.load(Ordering::Acquire)) {
             Some(cell) => Ok(cell),
@@ -69,7 +69,7 @@ impl Registered {
     }
 
     /// The copy of a result. The error names the function.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     fn result<R>(&self, copy: Result<R, ConversionError>) -> Result<R, CallError> {
         match copy {
             Ok(result) => Ok(result),
@@ -103,7 +103,7 @@ impl Registered {
     /// # Safety
     ///
     /// The registered function takes these arguments.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     unsafe fn call_with<'l, const N: usize>(
         &self,

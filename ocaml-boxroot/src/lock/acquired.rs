@@ -104,7 +104,7 @@ pub(crate) unsafe fn set_up() {
 static IS_SET_UP: AtomicBool = AtomicBool::new(false);
 
 /// Whether [`set_up`] has succeeded.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn is_set_up() -> bool {
     IS_SET_UP.load(Ordering::Acquire)
 }

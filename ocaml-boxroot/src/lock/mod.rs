@@ -56,7 +56,7 @@ impl DomainLock {
     ///
     /// This thread holds the lock for as long as the token lives, and has a use; no root scan is
     /// running, and no other token of this thread is used meanwhile.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) unsafe fn of(domain: token::Domain) -> DomainLock {
         DomainLock { domain, _not_send: PhantomData }
     }
@@ -251,7 +251,7 @@ impl DomainLock {
     }
 
     /// The allocator of this domain.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn domain(&self) -> token::Domain {
         self.domain
     }

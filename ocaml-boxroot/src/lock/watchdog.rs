@@ -19,12 +19,12 @@ mod record {
     pub(crate) struct Watched;
 
     impl Watched {
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn new(_state: super::State) -> Watched {
             Watched
         }
 
-        #[inline(always)]
+        #[cfg_attr(not(debug_assertions), inline(always))]
         pub(crate) fn is_now(&self, _state: super::State) {}
     }
 }

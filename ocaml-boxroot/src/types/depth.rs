@@ -16,7 +16,7 @@ thread_local! {
 }
 
 /// Whether this thread has enough stack left for another level.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn has_stack() -> bool {
     let here = 0u8;
     let (end, size) = ENOUGH.get();
@@ -102,7 +102,7 @@ impl Level {
 }
 
 /// Enters a level if the conversions of the parts nest.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn level(nest: bool) -> Result<Option<Level>, ConversionError> {
     match nest {
         true => match Level::new() {

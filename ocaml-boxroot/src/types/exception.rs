@@ -90,7 +90,7 @@ const fn is_send_and_sync<T: Send + Sync>() {}
 
 impl Record {
     /// Makes the record of an exception from its root, if there is one, and its value.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     fn new(root: Option<Boxroot<OCamlException>>, value: Value<'_, OCamlException>) -> Box<Record> {
         // Written in place, because moving the record would take longer than writing its fields.
@@ -173,7 +173,7 @@ impl Drop for Arrived {
 const LONGEST_CHAIN: usize = 100;
 
 /// Finds the OCaml exception that an error is, or that is among its sources.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn exception_inside(
     lock: &mut DomainLock,
     error: &(dyn std::error::Error + 'static),
@@ -598,7 +598,7 @@ impl Form for OCamlException {
 }
 
 /// The constructor of an exception. `kind` is the exception's own [`Kind`].
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn constructor_of<'l>(exception: Value<'l, OCamlException>, kind: Kind) -> Value<'l, Constructor> {
     match kind {
         // SAFETY: an exception with arguments is a block of tag 0 whose first field is the
@@ -619,7 +619,7 @@ impl<'l> Value<'l, Constructor> {
 
 /// The constructor of the predefined exception with this name. If the name is a constant, the
 /// compiler computes the number.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn predefined<'l>(_lock: &'l DomainLock, name: &str) -> Option<Value<'l, Constructor>> {
     let number = match name {
         "Out_of_memory" => 0,
@@ -659,7 +659,7 @@ pub(crate) fn text_of(exception: Value<'_, OCamlException>) -> String {
 }
 
 /// Writes the text of an exception without arguments, or whose only argument is a string.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn write_short_text(exception: Value<'_, OCamlException>, text: &mut Short) -> Option<()> {
     let kind = exception.checked().kind();
     let mut text = text.writer().add_bytes(constructor_of(exception, kind).name())?;
@@ -671,7 +671,7 @@ fn write_short_text(exception: Value<'_, OCamlException>, text: &mut Short) -> O
 }
 
 /// The only argument of an exception whose block has this size, if it is a string.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 fn only_string(exception: Value<'_, OCamlException>, size: usize) -> Option<Value<'_, OCamlBytes>> {
     if size != 2 {
         return None;

@@ -67,7 +67,7 @@ impl<'l, T: ?Sized> Value<'l, T> {
     }
 
     /// Returns the value. In builds with checks, panics if it does not have the form of a `T`.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub(crate) fn checked(self) -> Self
     where

@@ -194,7 +194,7 @@ impl DomainLock {
     /// # Safety
     ///
     /// Same as [`call`](DomainLock::call).
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     unsafe fn call_checked(
         &mut self,
@@ -259,7 +259,7 @@ impl DomainLock {
     /// # Safety
     ///
     /// The closure and the arguments are live values. The closure accepts the arguments.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn apply(
         &mut self,
         closure: sys::Value,
@@ -303,7 +303,7 @@ impl DomainLock {
     /// # Safety
     ///
     /// The closure is live, and accepts the arguments.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     #[track_caller]
     pub(crate) unsafe fn call_with<'l, const N: usize>(
         &'l mut self,

@@ -97,7 +97,7 @@ fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, Conversio
 }
 
 /// Adds an element. Returns an error if out of memory.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub(crate) fn push<T>(elements: &mut Vec<T>, element: T) -> Result<(), ConversionError> {
     if elements.len() == elements.capacity() && elements.try_reserve(1).is_err() {
         return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));

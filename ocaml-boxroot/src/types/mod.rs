@@ -362,7 +362,7 @@ pub struct FloatOf<T: ?Sized>(f64, PhantomData<T>);
 
 impl<T: ?Sized> FloatOf<T> {
     /// The number.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn get(self) -> f64 {
         self.0
     }

@@ -75,7 +75,7 @@ impl<T> Value<'_, T> {
     /// # Safety
     ///
     /// The value is a string or a byte sequence in a block of this size.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     unsafe fn length_in(self, size: usize) -> usize {
         let last = size * size_of::<usize>() - 1;
         // SAFETY: the last byte of this block (caller) is the number of padding bytes

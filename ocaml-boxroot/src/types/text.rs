@@ -24,7 +24,7 @@ impl Short {
     }
 
     /// Returns a writer that replaces the text.
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn writer(&mut self) -> Writer<'_> {
         Writer { end: 0, text: self }
     }
@@ -39,7 +39,7 @@ pub(super) struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn add(mut self, part: &str) -> Option<Self> {
         let place = self.end..self.end + part.len();
         let place = self.text.bytes.get_mut(place).filter(|_| part.is_ascii())?;
@@ -48,7 +48,7 @@ impl Writer<'_> {
         Some(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn add_bytes(mut self, part: Value<'_, OCamlBytes>) -> Option<Self> {
         const WORD: usize = size_of::<usize>();
         let (words, length) = part.words();
@@ -65,7 +65,7 @@ impl Writer<'_> {
         (bits & usize::from_ne_bytes([0x80; WORD]) == 0).then_some(self)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn done(self) {
         self.text.length = self.end as u8;
     }

@@ -100,7 +100,7 @@ fn make_flat<'l, 'a, T, const N: usize>(
 }
 
 /// The value of a constructor without parts.
-#[inline(always)]
+#[cfg_attr(not(debug_assertions), inline(always))]
 pub fn constant<M: Public, const C: isize>(_: PhantomData<M>, lock: &DomainLock) -> Made<'_, M> {
     let n = const {
         match constructor::<M>(C) {
