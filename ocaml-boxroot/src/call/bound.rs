@@ -609,7 +609,7 @@ pub mod bound_support {
         sources: impl Sources<'a, T>,
     ) -> Result<Exception, CallError> {
         const { assert!(T::COUNT == N) };
-        let mut arguments = [const { Kept::int(0) }; N];
+        let mut arguments = Kept::places::<N>();
         sources.keep(&mut arguments, lock).map_err(|error| argument_failed(error, names, shown))?;
         let arguments = arguments.each_ref().map(Kept::place);
         // SAFETY: the exception has these arguments (caller).

@@ -68,13 +68,10 @@ impl Registered {
         error.of(format_args!("the function `{}`", self.shown))
     }
 
-    /// The copy of a result. The error names the function.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    fn result<R>(&self, copy: Result<R, ConversionError>) -> Result<R, CallError> {
-        match copy {
-            Ok(result) => Ok(result),
-            Err(error) => Err(CallError::Conversion(error.of_result(self.shown))),
-        }
+    /// The error of the conversion of a result.
+    #[cold]
+    fn result_failed(&self, error: ConversionError) -> ConversionError {
+        error.of_result(self.shown)
     }
 
     /// The value.
@@ -95,7 +92,7 @@ impl Registered {
         // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does
         // not run before it is converted.
         let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
-        self.result(value.to_rust(lock))
+        Ok(value.to_rust(lock).map_err(|error| self.result_failed(error))?)
     }
 
     /// Calls the function with these arguments, if the result of converting them is `Ok`.
@@ -146,14 +143,17 @@ impl Registered {
         lock: &mut DomainLock,
     ) -> Result<R, CallError> {
         const { assert!(A::COUNT == N) };
-        let mut arguments = [const { Kept::int(0) }; N];
+        let mut arguments = Kept::places::<N>();
         let converted = sources.keep(&mut arguments, lock);
         // SAFETY: the function takes these arguments (caller).
         match unsafe { self.call_with(lock, arguments, names, converted) } {
             Ok((result, lock)) => {
                 // SAFETY: the function returns a `T` (caller).
                 let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
-                self.result(result.to_rust(lock))
+                match result.to_rust(lock) {
+                    Ok(result) => Ok(result),
+                    Err(error) => Err(CallError::Conversion(self.result_failed(error))),
+                }
             }
             Err(error) => Err(error),
         }

@@ -19,44 +19,14 @@ impl<'a> Kept<'a> {
     /// Converts a Rust value to a `T`.
     #[inline]
     #[track_caller]
-    pub fn new<T: ?Sized, R: ToOCaml<T>>(
+    pub(crate) fn new<T: ?Sized, R: ToOCaml<T>>(
         value: &'a R,
         lock: &mut DomainLock,
     ) -> Result<Kept<'a>, ConversionError> {
-        if let Some(root) = value.as_root() {
-            let root: *const RootRef<T> = root;
-            // SAFETY: the reference was made from a reference to `value`, so it is valid for `'a`.
-            // (The compiler shortens its lifetime to that of `T`.) Every value is an `OCamlAny`.
-            return Ok(Kept::Root(unsafe { &*root.cast::<RootRef<OCamlAny>>() }));
-        }
-        match value.to_value(lock) {
-            Ok((value, lock)) => Kept::copy(value.any(), lock),
+        let mut kept = Kept::int(0);
+        match kept.set(value, lock) {
+            Ok(()) => Ok(kept),
             Err(error) => Err(error),
-        }
-    }
-
-    /// Keeps a new value alive.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    fn copy(
-        value: Value<'_, OCamlAny>,
-        lock: &DomainLock,
-    ) -> Result<Kept<'static>, ConversionError> {
-        /// Not inlined, because there are many callers.
-        #[inline(never)]
-        #[track_caller]
-        fn root(
-            value: Value<'_, OCamlAny>,
-            lock: &DomainLock,
-        ) -> Result<Boxroot<OCamlAny>, ConversionError> {
-            Boxroot::try_new(lock, value)
-        }
-        match RootRef::immediate(value) {
-            Some(place) => Ok(Kept::Immediate(place)),
-            None => match root(value, lock) {
-                Ok(root) => Ok(Kept::Copy(root)),
-                Err(error) => Err(error),
-            },
         }
     }
 
@@ -69,19 +39,72 @@ impl<'a> Kept<'a> {
     /// Converts a Rust value to a `T`, and keeps it in this place, which has an immediate.
     #[inline]
     #[track_caller]
-    pub(crate) fn set<T, R: ToOCaml<T>>(
+    pub(crate) fn set<T: ?Sized, R: ToOCaml<T>>(
         &mut self,
         value: &'a R,
         lock: &mut DomainLock,
     ) -> Result<(), ConversionError> {
-        match Kept::new(value, lock) {
-            Ok(kept) => {
-                // An immediate needs no drop.
-                std::mem::forget(std::mem::replace(self, kept));
-                Ok(())
-            }
+        if let Some(root) = value.as_root() {
+            let root: *const RootRef<T> = root;
+            // SAFETY: the reference was made from a reference to `value`, so it is valid for `'a`.
+            // (The compiler shortens its lifetime to that of `T`.) Every value is an `OCamlAny`.
+            unsafe { self.set_root(root.cast()) };
+            return Ok(());
+        }
+        match value.to_value(lock) {
+            Ok((value, lock)) => self.set_copy(value.any(), lock),
             Err(error) => Err(error),
         }
+    }
+
+    /// Refers to one of the program's roots in this place, which has an immediate.
+    ///
+    /// # Safety
+    ///
+    /// The root is valid for `'a`.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    unsafe fn set_root(&mut self, root: *const RootRef<OCamlAny>) {
+        // SAFETY: the root is valid for `'a` (caller).
+        self.put(Kept::Root(unsafe { &*root }));
+    }
+
+    /// Keeps a new value alive in this place, which has an immediate.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn set_copy(
+        &mut self,
+        value: Value<'_, OCamlAny>,
+        lock: &DomainLock,
+    ) -> Result<(), ConversionError> {
+        /// Not inlined, because there are many callers.
+        #[inline(never)]
+        #[track_caller]
+        fn root(
+            value: Value<'_, OCamlAny>,
+            lock: &DomainLock,
+        ) -> Result<Boxroot<OCamlAny>, ConversionError> {
+            Boxroot::try_new(lock, value)
+        }
+        match RootRef::immediate(value) {
+            Some(place) => self.put(Kept::Immediate(place)),
+            None => match root(value, lock) {
+                Ok(root) => self.put(Kept::Copy(root)),
+                Err(error) => return Err(error),
+            },
+        }
+        Ok(())
+    }
+
+    /// Replaces an immediate, which needs no drop.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn put(&mut self, kept: Kept<'a>) {
+        std::mem::forget(std::mem::replace(self, kept));
+    }
+
+    /// Places for values.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub(crate) const fn places<const N: usize>() -> [Kept<'static>; N] {
+        [const { Kept::int(0) }; N]
     }
 
     /// Takes the value out, and leaves an immediate in its place.

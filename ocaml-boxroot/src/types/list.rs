@@ -1,6 +1,6 @@
 //! Lists, and code that lists and arrays share.
 
-use super::depth::level;
+use super::depth::{level, Level};
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};
 use crate::raw::ValueExt;
@@ -57,35 +57,109 @@ impl<'l, T> Value<'l, OCamlList<T>> {
 
 impl<A, R: ToOCaml<A>> ToOCaml<OCamlList<A>> for [R] {
     fn to_value<'l>(&self, lock: &'l mut DomainLock) -> Made<'l, OCamlList<A>> {
-        let _level = level(R::NESTS)?;
-        let mut list = Boxroot::try_new(lock, Value::int(0).any())?;
-        for element in self.iter().rev() {
-            let first = element.to_value(lock)?.0.raw();
-            // SAFETY: the collector has not run since the element was made.
-            unsafe { prepend(first, &mut list, lock) }?;
+        let mut list = match Growing::new(lock, R::NESTS) {
+            Ok(list) => list,
+            Err(error) => return Err(error),
+        };
+        let mut elements = self;
+        while let [others @ .., last] = elements {
+            let added = match last.to_value(lock) {
+                // SAFETY: the collector has not run since the element was made.
+                Ok((last, _)) => unsafe { list.prepend(last.raw(), lock) },
+                Err(error) => Err(error),
+            };
+            if let Err(error) = added {
+                return Err(error);
+            }
+            elements = others;
         }
-        // SAFETY: the empty list is the immediate 0. Elements of type `A` were added to it.
-        Ok((unsafe { Value::from_raw(list.into_value(lock).raw()) }, lock))
+        // SAFETY: all elements are of type `A`.
+        Ok((unsafe { Value::from_raw(list.done(lock)) }, lock))
     }
 }
 
-/// Prepends an element to a list. This function is not generic, so that it is compiled only once.
-///
-/// # Safety
-///
-/// `first` is a valid value.
-#[cfg_attr(not(debug_assertions), inline(always))]
-#[track_caller]
-unsafe fn prepend(
-    first: sys::Value,
-    list: &mut Boxroot<OCamlAny>,
-    lock: &mut DomainLock,
-) -> Result<(), ConversionError> {
-    let rest = list.as_any() as *const RootRef<OCamlAny>;
-    // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
-    // run. `first` is valid until then (caller), and `rest` is the place of a live root.
-    let list_of_one_more = unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) };
-    list.try_set(lock, list_of_one_more)
+/// A list that grows at its beginning. Not generic, so that it is compiled only once.
+struct Growing {
+    list: Boxroot<OCamlAny>,
+    _level: Option<Level>,
+}
+
+impl Growing {
+    /// The empty list. `nest` says whether the conversions of elements do.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    fn new(lock: &DomainLock, nest: bool) -> Result<Growing, ConversionError> {
+        let _level = level(nest)?;
+        Ok(Growing { list: Boxroot::try_new(lock, Value::int(0).any())?, _level })
+    }
+
+    /// Prepends an element.
+    ///
+    /// # Safety
+    ///
+    /// `first` is a valid value.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    #[track_caller]
+    unsafe fn prepend(
+        &mut self,
+        first: sys::Value,
+        lock: &mut DomainLock,
+    ) -> Result<(), ConversionError> {
+        let rest = self.list.as_any() as *const RootRef<OCamlAny>;
+        // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector
+        // may run. `first` is valid until then (caller), and `rest` is the place of a live root.
+        let list = unsafe { Value::from_raw(ffi::obx_alloc_cons(first, rest.cast())) };
+        self.list.try_set(lock, list)
+    }
+
+    /// The list. It is valid until the collector runs.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn done(self, lock: &DomainLock) -> sys::Value {
+        self.list.into_value(lock).raw()
+    }
+}
+
+/// The cells of a list that are not copied yet. Not generic, so that it is compiled only once.
+struct Cells<'l> {
+    rest: Value<'l, OCamlList<OCamlAny>>,
+    /// An earlier cell. If the list comes back to it, the list is cyclic. No value moves meanwhile,
+    /// because the token is borrowed.
+    remembered: sys::Value,
+    _level: Option<Level>,
+}
+
+impl<'l> Cells<'l> {
+    /// The cells of a list. `nest` says whether the conversions of elements do.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn new(list: Value<'l, OCamlAny>, nest: bool) -> Result<Cells<'l>, ConversionError> {
+        // SAFETY: the value is a list (callers), and every value is an `OCamlAny`.
+        let rest = unsafe { Value::from_raw(list.raw()) };
+        Ok(Cells { rest, remembered: 0, _level: level(nest)? })
+    }
+
+    /// Remembers the current cell, with `count` elements before it. Returns with how many later
+    /// cells it is to be compared: as many, so that a cycle is detected after at most three times
+    /// as many steps as the list has cells (R. P. Brent, "An improved Monte Carlo factorization
+    /// algorithm", 1980).
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn remember(&mut self, count: usize) -> usize {
+        self.remembered = self.rest.raw();
+        count.max(4)
+    }
+
+    /// The next element, or `None` at the end.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn next(&mut self) -> Option<sys::Value> {
+        let (first, rest) = self.rest.first_and_rest()?;
+        self.rest = rest;
+        Some(first.raw())
+    }
+
+    /// Whether the list has come back to the remembered cell.
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    fn are_cyclic(&self) -> bool {
+        self.rest.raw() == self.remembered
+    }
 }
 
 impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
@@ -93,36 +167,37 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         value: Value<'l, OCamlList<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let _level = level(R::NESTS)?;
-        let (mut elements, mut rest) = (Vec::new(), value);
+        let mut cells = match Cells::new(value.any(), R::NESTS) {
+            Ok(cells) => cells,
+            Err(error) => return Err(error),
+        };
+        let mut elements = Vec::new();
         loop {
+            let mut steps = cells.remember(elements.len());
             // The vector grows with the list, instead of having its final size from the start,
-            // because glibc then allocates the elements faster. At each growth, the current cell is
-            // remembered, and compared with as many later cells as there are elements so far.
-            // Therefore a cycle is detected after at most three times as many steps as the list has
-            // cells (R. P. Brent, "An improved Monte Carlo factorization algorithm", 1980). No
-            // value moves meanwhile, because the token is borrowed.
-            let (remembered, steps) = (rest.raw(), elements.len().max(4));
+            // because glibc then allocates the elements faster.
             if elements.try_reserve(steps).is_err() {
                 return Err(ConversionError::new(ConversionErrorKind::OutOfMemory));
             }
-            for _ in 0..steps {
-                let Some((element, after)) = rest.first_and_rest() else { return Ok(elements) };
-                match element.to_rust(lock) {
-                    // SAFETY: the vector has room for `steps` more elements, and this loop has
-                    // written fewer. `push` would check for room again, and would be compiled for
-                    // each type.
-                    Ok(element) => unsafe {
-                        let count = elements.len();
-                        elements.as_mut_ptr().add(count).write(element);
-                        elements.set_len(count + 1);
-                    },
-                    Err(error) => return Err(error),
+            while steps != 0 {
+                steps -= 1;
+                let Some(element) = cells.next() else { return Ok(elements) };
+                // SAFETY: the elements of the list are of type `A`. The vector has room for `steps`
+                // more, and this loop has written fewer. `push` would check for room again, and
+                // would be compiled for each type.
+                unsafe {
+                    match Value::<A>::from_raw(element).to_rust(lock) {
+                        Ok(element) => {
+                            let count = elements.len();
+                            elements.as_mut_ptr().add(count).write(element);
+                            elements.set_len(count + 1);
+                        }
+                        Err(error) => return Err(error),
+                    }
                 }
-                if after.raw() == remembered {
+                if cells.are_cyclic() {
                     return Err(ConversionError::new(ConversionErrorKind::Mismatch));
                 }
-                rest = after;
             }
         }
     }

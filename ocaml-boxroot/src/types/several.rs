@@ -159,6 +159,13 @@ fn number<T, R: ToOCaml<T>>(value: &R, lock: &mut DomainLock) -> Result<f64, Con
     Ok(unsafe { Value::<OCamlFloat>::from_raw(value.raw()) }.to_float())
 }
 
+/// Not inlined, because there are many callers.
+#[cold]
+#[inline(never)]
+fn different_numbers() -> ! {
+    unreachable!("there are more or fewer places than values")
+}
+
 macro_rules! several {
     ($($count:literal: $($rust:ident $ocaml:ident $index:tt),*;)*) => {$(
         impl<$($ocaml),*> Types for ($($ocaml,)*) {
@@ -175,7 +182,7 @@ macro_rules! several {
                 kept: &mut [Kept<'a>],
                 lock: &mut DomainLock,
             ) -> Result<(), (usize, ConversionError)> {
-                let [$($rust),*] = kept else { unreachable!("other places") };
+                let [$($rust),*] = kept else { different_numbers() };
                 $(
                     // This does the work of `?`, which takes longer to compile.
                     if let Err(error) = $rust.set::<$ocaml, $rust>(self.$index, lock) {
@@ -190,7 +197,7 @@ macro_rules! several {
                 numbers: &mut [f64],
                 lock: &mut DomainLock,
             ) -> Result<(), (usize, ConversionError)> {
-                let [$($rust),*] = numbers else { unreachable!("other places") };
+                let [$($rust),*] = numbers else { different_numbers() };
                 $(match number::<$ocaml, $rust>(self.$index, lock) {
                     Ok(number) => *$rust = number,
                     Err(error) => return Err(($index, error)),

@@ -135,10 +135,16 @@ impl<A, R: FromOCaml<A>> FromOCaml<Option<A>> for Option<R> {
         value: Value<'l, Option<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let _level = level(R::NESTS)?;
+        let _level = match level(R::NESTS) {
+            Ok(level) => level,
+            Err(error) => return Err(error),
+        };
         match value.to_option() {
             None => Ok(None),
-            Some(x) => Ok(Some(x.to_rust(lock)?)),
+            Some(x) => match x.to_rust(lock) {
+                Ok(x) => Ok(Some(x)),
+                Err(error) => Err(error),
+            },
         }
     }
 

@@ -76,7 +76,7 @@ unsafe fn make_block<'l, 'a, T, S: Sources<'a, T>, const N: usize>(
         Ok(level) => level,
         Err(error) => return Err(error),
     };
-    let mut kept = [const { Kept::int(0) }; N];
+    let mut kept = Kept::places::<N>();
     let converted = parts.keep(&mut kept, lock);
     // SAFETY: the constructor has these parts (caller).
     unsafe { construct(lock, constructor, kept, names, converted) }
