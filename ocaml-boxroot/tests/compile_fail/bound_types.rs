@@ -1,7 +1,7 @@
 use ocaml_boxroot::markers::{Field, OneType};
 use ocaml_boxroot::{Boxroot, DomainLock, OCamlAny, OCamlArray, OCamlFloat, OCamlInt, OCamlList, OCamlString, ToOCaml, Value, bound_type, ocaml_items, ocaml_type};
 use ocaml_boxroot::macro_support::{
-    check, field, make, open, parts, Constructor, Constructors, Declared, HasParts, Numbered,
+    check, field, make, open, take, Constructor, Constructors, Declared, HasParts, Numbered,
 };
 
 /// A function like those of bindings, for `'a -> 'a array`.
@@ -198,8 +198,8 @@ ocaml_items! { //~ E0080 a constructor is declared twice
 fn changed(lock: &mut DomainLock) -> Option<String> {
     let marker = Numbered::<Marker, 0>(std::marker::PhantomData);
     let (made, lock) = make::<_, _, (OCamlInt,), 0, 1>(marker, &["n"], (&7,), lock).ok()?;
-    let parts = parts::<_, 0>(&open(made))?;
-    Some(parts.read::<(OCamlString,), (String,)>(&["text"], lock).ok()?.0)
+    let parts = take::<_, (OCamlString,), (String,), 0>(&open(made), &["text"], lock)?;
+    Some(parts.ok()?.0)
 }
 
 //# numbers_of_parts_by_macros
@@ -229,13 +229,12 @@ struct Name {
 }
 
 fn wrong<'l>(marker: Value<'l, Marker>, variant: Value<'l, Variant>, lock: &'l DomainLock) {
-    let marker = parts::<_, 0>(&open(marker)).unwrap();
-    let _ = marker.read::<(OCamlInt,), (i64,)>(&["text"], lock);
+    let _ = take::<_, (OCamlInt,), (i64,), 0>(&open(marker), &["text"], lock);
     //~^ E0277 constructor number 0 of `Marker` is not declared with the parts `(OCamlInt,)`
-    let variant = parts::<_, 1>(&open(variant)).unwrap();
-    let _ = variant.read::<(OCamlString,), (String,)>(&["text"], lock);
+    let variant = open(variant);
+    let _ = take::<_, (OCamlString,), (String,), 1>(&variant, &["text"], lock);
     //~^ E0277 constructor number 1 of `Variant` is not declared with the parts `(OCamlString,)`
-    let _ = variant.read::<_, (String,)>(&["text"], lock);
+    let _ = take::<_, (OCamlInt,), (String,), 1>(&variant, &["text"], lock);
     //~^ E0277 cannot convert the OCaml type `OCamlInt` to `String`
 }
 

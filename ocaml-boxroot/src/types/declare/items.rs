@@ -277,27 +277,33 @@ macro_rules! ocaml_take {
         [$($a:tt $($b:tt $($c:tt $($d:tt $($e:tt $($f:tt $($g:tt $($h:tt)?)?)?)?)?)?)?)?]
         $path:tt $number:tt $opened:ident $lock:ident $($member:tt)+
     ) => {
-        if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&$opened) {
-            return $crate::ocaml_read!($path parts $lock $($member)+);
-        }
+        $crate::ocaml_read!($path $number $opened $lock [return] [] $($member)+)
     };
     ($all:tt $path:tt $number:tt $opened:ident $lock:ident $($member:tt)+) => {
-        if let $crate::macro_support::Some(parts) = $crate::macro_support::parts::<_, $number>(&$opened) {
-            return $crate::macro_support::apart(|| $crate::ocaml_read!($path parts $lock $($member)+));
+        if $crate::macro_support::is::<_, $number>(&$opened) {
+            return $crate::macro_support::apart(|| $crate::ocaml_read!(
+                $path $number $opened $lock []
+                [$crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))]
+                $($member)+
+            ));
         }
     };
 }
 
-/// For [`ocaml_take!`]: the conversion of a constructor's parts.
+/// For [`ocaml_take!`]: the conversion, which follows `$found`, if the value has this constructor,
+/// otherwise `$other`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_read {
-    ($path:tt $parts:ident $lock:ident $([$member:tt $name:expr])+) => {
-        match $crate::macro_support::Parts::read($parts, &[$($name),+], $lock) {
-            $crate::macro_support::Ok(parts) => {
+    ($path:tt $number:tt $opened:ident $lock:ident [$($found:tt)?] [$($other:tt)*] $([$member:tt $name:expr])+) => {
+        match $crate::macro_support::take::<_, _, _, $number>(&$opened, &[$($name),+], $lock) {
+            $crate::macro_support::None => { $($other)* }
+            $crate::macro_support::Some($crate::macro_support::Ok(parts)) => $($found)? (
                 $crate::macro_support::Ok($crate::ocaml_built!($path [] parts, $($member)+))
-            }
-            $crate::macro_support::Err(error) => $crate::macro_support::Err(error),
+            ),
+            $crate::macro_support::Some($crate::macro_support::Err(error)) => $($found)? (
+                $crate::macro_support::Err(error)
+            ),
         }
     };
 }
@@ -361,9 +367,7 @@ macro_rules! ocaml_fields {
         impl<$($a),*> $name<$($a),*> {
             $(
                 $(#[doc $(($($doc_list)*))? $(= $doc)?])*
-                #[doc = $crate::macro_support::concat!(
-                    "The field `", $crate::macro_support::stringify!($field), "`."
-                )]
+                #[doc = "This field."]
                 pub const $field: $crate::markers::Field<Self, $type, $flat> =
                     $crate::macro_support::field::<Self, _, $index, $type, $flat>(
                         $crate::macro_support::stringify!($field)

@@ -202,57 +202,43 @@ pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
     Opened(value, head, PhantomData)
 }
 
-/// Whether the value has the constructor `C`, which has no parts.
+/// Whether the value has the constructor `C`.
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn is<M: Declared, const C: isize>(Opened(value, head, _): &Opened<'_, M>) -> bool {
     take_apart(*value, *head, const { constructor::<M>(C) }).is_some()
 }
 
-/// The parts of a value with this constructor.
-pub struct Parts<'l, M, const CONSTRUCTOR: isize>(Value<'l, OCamlAny>, PhantomData<M>);
-
-/// The parts, if the value has the constructor `C`.
+/// Copies the parts, if the value has the constructor `C`. Errors use these names for them.
 #[cfg_attr(not(debug_assertions), inline(always))]
-pub fn parts<'l, M: Declared, const C: isize>(
+#[track_caller]
+pub fn take<'l, M, T, R, const C: isize>(
     Opened(value, head, _): &Opened<'l, M>,
-) -> Option<Parts<'l, M, C>> {
-    match take_apart(*value, *head, const { constructor::<M>(C) }) {
-        Some(parts) => Some(Parts(parts, PhantomData)),
-        None => None,
-    }
+    names: &'static [&'static str],
+    lock: &'l DomainLock,
+) -> Option<Result<R, ConversionError>>
+where
+    M: HasParts<C, T>,
+    T: Types,
+    R: Targets<T>,
+{
+    const { assert!(has_parts::<M, T, C>(T::COUNT)) };
+    let Some(parts) = take_apart(*value, *head, const { constructor::<M>(C) }) else { return None };
+    // SAFETY: these are the parts of a value of this constructor, and have these types
+    // (`HasParts`).
+    Some(unsafe {
+        if const { is_flat::<M>() || is_unboxed::<M>() } {
+            read(Whole(parts, const { is_flat::<M>() }), names, lock)
+        } else {
+            read(Fields(parts, const { first::<M>(C) }), names, lock)
+        }
+    })
 }
 
-impl<'l, M: Declared, const C: isize> Parts<'l, M, C> {
-    /// Whether the parts are fields of a block.
-    const ARE_FIELDS: bool = !is_flat::<M>() && !is_unboxed::<M>();
-
-    /// The number of the field that is the first part.
-    const FIRST: usize = match constructor::<M>(C) {
+/// The number of the field that is the first part of this constructor.
+const fn first<M: Declared>(constructor_number: isize) -> usize {
+    match constructor::<M>(constructor_number) {
         Constructor::Tagged(_, 1) => 1,
         _ => 0,
-    };
-
-    /// Copies the parts. Errors use these names for them.
-    #[cfg_attr(not(debug_assertions), inline(always))]
-    #[track_caller]
-    pub fn read<T: Types, R: Targets<T>>(
-        self,
-        names: &'static [&'static str],
-        lock: &'l DomainLock,
-    ) -> Result<R, ConversionError>
-    where
-        M: HasParts<C, T>,
-    {
-        const { assert!(has_parts::<M, T, C>(T::COUNT)) };
-        // SAFETY: these are the parts of a value of this constructor (`parts`), and have these
-        // types (`HasParts`).
-        unsafe {
-            if Self::ARE_FIELDS {
-                read(Fields(self.0, Self::FIRST), names, lock)
-            } else {
-                read(Whole(self.0, const { is_flat::<M>() }), names, lock)
-            }
-        }
     }
 }
 
