@@ -91,7 +91,7 @@ macro_rules! bound_exception {
         }
     };
     (@exception $promise:ident $name:ident [$([$index:tt $member:tt $type:ty])*] $registered:literal) => {
-        $crate::ocaml_promise! { $promise $crate::macro_support::EXCEPTION }
+        const _: () = { $crate::ocaml_promise! { $promise $crate::macro_support::EXCEPTION } };
 
         impl $name {
             /// Returns this exception with its arguments if the error is this exception, or has it
@@ -203,7 +203,7 @@ macro_rules! bound_externals {
             )+})?
         }
     ) => {
-        $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS }
+        const _: () = { $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS } };
 
         $(#[$attribute])*
         pub trait $trait {$(
@@ -300,7 +300,7 @@ macro_rules! bound_plain {
         }
     };
     (@entry $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($arguments:tt)*] [$result:ty]) => {
-        $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS }
+        const _: () = { $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS } };
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
@@ -317,7 +317,7 @@ macro_rules! bound_plain {
         }
     };
     (@few $symbol:literal [$provider:ty as $trait:ident] $name:ident [$($letter:ident $argument:tt)*] [$result:ty]) => {
-        $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS }
+        const _: () = { $crate::ocaml_promise! { generated $crate::macro_support::EXTERNALS } };
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(
@@ -372,7 +372,7 @@ macro_rules! bound_abi {
         }
     };
     (@symbol $symbol:literal $body:block) => {
-        $crate::ocaml_promise! { generated $crate::macro_support::ABI }
+        const _: () = { $crate::ocaml_promise! { generated $crate::macro_support::ABI } };
 
         const _: () = {
             #[export_name = $symbol]

@@ -132,7 +132,7 @@ macro_rules! export_entry {
         $promise:ident $symbol:expr, $bytecode:tt $name:ident [$($body:tt)+] [$($before:tt)*]
         [$($(() : $unit:tt)? $($argument:ident: $type:ty $(as $rust:ty)?)?),+] [$result:ty $(as $converted:ty)?]
     ) => {
-        $crate::ocaml_promise! { $promise $crate::macro_support::EXTERNALS }
+        const _: () = { $crate::ocaml_promise! { $promise $crate::macro_support::EXTERNALS } };
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_entry(
@@ -166,7 +166,7 @@ macro_rules! export_bytecode {
     ($promise:ident [] $($argument:tt)+) => {};
     ($promise:ident [$symbol:expr] $a:tt $($b:tt $($c:tt $($d:tt $($e:tt)?)?)?)?) => {};
     ($promise:ident [$symbol:expr] $($argument:tt)+) => {
-        $crate::ocaml_promise! { $promise $crate::macro_support::EXTERNALS }
+        const _: () = { $crate::ocaml_promise! { $promise $crate::macro_support::EXTERNALS } };
 
         #[export_name = $symbol]
         unsafe extern "C" fn ocaml_boxroot_bytecode(

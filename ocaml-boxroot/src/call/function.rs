@@ -116,19 +116,23 @@ macro_rules! ocaml_functions {
             unsafe [$(#[$attribute])*] [$visibility] $name [$($($field: $type as $rust),+)?] = $registered
         })+
     };
-    // The build helper generates this form.
-    (generated $(#[$attribute:meta])* pub fn $name:ident $($function:tt)+) => {
-        $crate::ocaml_functions! { @generated [] [$(#[$attribute])*] $name $($function)+ }
-    };
-    (generated $(#[$attribute:meta])* pub unsafe fn $name:ident $($function:tt)+) => {
-        $crate::ocaml_functions! { @generated [unsafe] [$(#[$attribute])*] $name $($function)+ }
-    };
+    // The build helper generates these forms.
     (
-        @generated $unsafe:tt $attributes:tt $name:ident $(<$($a:ident),+>)? $(($($argument:tt)*))?
+        generated $(#[$attribute:meta])* pub fn $name:ident $(<$($a:ident),+>)? $(($($argument:tt)*))?
         -> $result:ty as $rust:ty = $registered:literal
     ) => {
         $crate::ocaml_function! {
-            generated $unsafe $attributes [pub] $name [$($($a)+)?] [$(($($argument)*))?] [$result as $rust] $registered
+            @generated [] [$(#[$attribute])*] [pub] $name [$($($a)+)?] [] [$(($($argument)*))?]
+            $result, $rust = $registered
+        }
+    };
+    (
+        generated $(#[$attribute:meta])* pub unsafe fn $name:ident $(<$($a:ident),+>)? ($($argument:tt)*)
+        -> $result:ty as $rust:ty = $registered:literal
+    ) => {
+        $crate::ocaml_function! {
+            @generated [unsafe] [$(#[$attribute])*] [pub] $name [$($($a)+)?] [] [($($argument)*)]
+            $result, $rust = $registered
         }
     };
     ($($mistaken:tt)*) => {
@@ -161,31 +165,32 @@ macro_rules! ocaml_function {
     ) => {
         $crate::ocaml_function! {
             @$promise $unsafe $attributes $visibility $name $a
-            [OCamlBoxrootResult: $crate::FromOCaml<$result>] $arguments
+            [OCamlBoxrootResult { $crate::ocaml_types! { $a $arguments $result } }] $arguments
             $result, OCamlBoxrootResult = $registered
         }
     };
     (
-        @$promise:ident [$($unsafe:ident)?] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($a:ident)*] [$($chosen:tt)*]
+        @$promise:ident [$($unsafe:ident)?] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($a:ident)*] [$($chosen:ident $check:block)?]
         [($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $converted:ty)?)?),+)]
         $result:ty, $rust:ty = $registered:literal
     ) => {
-        $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
-
         $($attribute)*
         #[allow(clippy::too_many_arguments)]
         #[inline]
         #[track_caller]
-        $visibility $($unsafe)? fn $name<$($a: $crate::markers::OneType,)* $($chosen)*>(
+        $visibility $($unsafe)? fn $name<$($a: $crate::markers::OneType,)* $($chosen: $crate::FromOCaml<$result>)?>(
             lock: &mut $crate::DomainLock,
             $($($argument: $crate::ocaml_argument!($type $(as $converted)?),)?)+
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
-            $crate::ocaml_types! { [$($chosen)*] [$($a)*] $($($type, $($converted,)?)?)+ $result }
+            $(const { <$a as $crate::markers::OneType>::CHECKED };)*
+            $($check)?
             let sources = $crate::ocaml_several!(fields $($(&$argument)? $(&$unit)?),+);
             // In its own block, because an argument may have this name.
             {
-                static FUNCTION: $crate::macro_support::Registered =
-                    $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
+                static FUNCTION: $crate::macro_support::Registered = {
+                    $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
+                    $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name))
+                };
                 // SAFETY: the registered function has these argument and result types
                 // (`ocaml_promise!`).
                 unsafe {
@@ -206,42 +211,37 @@ macro_rules! ocaml_function {
         }
     };
     (
-        @$promise:ident [] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($a:ident)*] [$($chosen:tt)*] []
+        @$promise:ident [] [$($attribute:tt)*] [$visibility:vis] $name:ident [$($a:ident)*] [$($chosen:ident $check:block)?] []
         $result:ty, $rust:ty = $registered:literal
     ) => {
-        $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
-
         $($attribute)*
         #[track_caller]
-        $visibility fn $name<$($a: $crate::markers::OneType,)* $($chosen)*>(
+        $visibility fn $name<$($a: $crate::markers::OneType,)* $($chosen: $crate::FromOCaml<$result>)?>(
             lock: &mut $crate::DomainLock,
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
-            $crate::ocaml_types! { [$($chosen)*] [$($a)*] $result }
-            static VALUE: $crate::macro_support::Registered =
-                $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name));
+            $(const { <$a as $crate::markers::OneType>::CHECKED };)*
+            $($check)?
+            static VALUE: $crate::macro_support::Registered = {
+                $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
+                $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name))
+            };
             // SAFETY: the registered value has this type (`ocaml_promise!`).
             unsafe { $crate::macro_support::Registered::value::<$result, $rust>(&VALUE, lock) }
         }
     };
 }
 
-/// For [`ocaml_function!`]: rejects wrong type parameters. If the macro adds its own type parameter
-/// to the function, this also rejects user types with that name: an item inside the function cannot
-/// use the parameter.
+/// For [`ocaml_function!`]: rejects user types with the name of the type parameter that the macro
+/// adds. An item inside the function cannot use the parameter.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_types {
-    ([] [$($a:ident)*] $($type:ty),+) => {
-        $(const { <$a as $crate::markers::OneType>::CHECKED };)*
-    };
-    ([$($chosen:tt)+] [$($a:ident)*] $($type:ty),+) => {
-        $crate::ocaml_types! { [] [$($a)*] $($type),+ }
-        const _: () = {
-            #[allow(dead_code)]
-            struct OCamlBoxrootTypes<$($a),*>(
-                $($crate::macro_support::PhantomData<fn($type)>,)+ $($crate::macro_support::PhantomData<$a>),*
-            );
-        };
+    ([$($a:ident)*] [$(($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $converted:ty)?)?),+))?] $result:ty) => {
+        #[allow(dead_code)]
+        struct OCamlBoxrootTypes<$($a),*>(
+            $($($($crate::macro_support::PhantomData<fn($type, $($converted)?)>,)?)+)?
+            $crate::macro_support::PhantomData<fn($result)>, $($crate::macro_support::PhantomData<$a>),*
+        );
     };
 }
 
@@ -253,7 +253,8 @@ macro_rules! ocaml_argument {
     ($type:ty as $rust:ty) => { $rust };
 }
 
-/// For the macros: marks a promise about the OCaml code. Users write `unsafe`, which is an error
+/// For the macros: statements that mark a promise about the OCaml code. rustc evaluates them even if
+/// they are in a static that nothing uses. Users write `unsafe`, which is an error
 /// under `forbid(unsafe_code)`. `generated` is allowed even then, but compiles only in the file
 /// that the build script wrote, whichever macros pass it on. So it is as reliable as the build
 /// helper. To fake it, somebody would have to write that file in the build script, give rustc a
@@ -266,7 +267,7 @@ macro_rules! ocaml_promise {
         const _: () = ();
     };
     (generated $message:expr) => {
-        const _: () = $crate::macro_support::only_generated(
+        $crate::macro_support::only_generated(
             $crate::macro_support::file!(),
             $crate::macro_support::option_env!("OUT_DIR"),
             $message,
