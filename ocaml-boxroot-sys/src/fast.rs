@@ -15,10 +15,16 @@ pub use crate::bindings::bxr_domain_reenter as reenter;
 pub unsafe fn is_on_own_stack() -> bool {
     cfg!(not(ocaml5))
 }
+/// Only a call of C can tell.
+#[cfg(not(all(inlined_thread_locals, ocaml5)))]
+#[inline(always)]
+pub fn attached() -> Option<*mut bxr_domain_head> {
+    None
+}
 #[cfg(inlined_thread_locals)]
 pub use without_token::{boxroot_create, boxroot_delete, boxroot_modify};
 #[cfg(all(inlined_thread_locals, ocaml5))]
-pub use without_token::{is_on_own_stack, reenter};
+pub use without_token::{is_on_own_stack, reenter, to_create as attached};
 
 const NO_SLOT: usize = 1;
 const POOL_SIZE: usize = 1 << bindings::BXR_POOL_LOG;
@@ -307,7 +313,7 @@ mod without_token {
     /// running.
     #[cfg(ocaml5)]
     #[inline(always)]
-    fn to_create() -> Option<*mut bxr_domain_head> {
+    pub fn to_create() -> Option<*mut bxr_domain_head> {
         // Without the lock this is NULL, and no record's `runtime_state` is NULL.
         let witness = thread_local_pointer!("caml_state");
         let record = thread_local_pointer!(linked!("bxr_self"));

@@ -29,6 +29,10 @@ pub struct Domain(NonNull<bxr_domain_head>);
 /// thread does not hold the lock there, and the library cannot detect that.
 #[inline]
 pub unsafe fn attach() -> Option<Domain> {
+    #[cfg(inlined)]
+    if let Some(head) = fast::attached().and_then(NonNull::new) {
+        return Some(Domain(head));
+    }
     // SAFETY: if the function cannot detect that the lock is not held, it is held (caller).
     NonNull::new(unsafe { bindings::bxr_domain_attach() }).map(Domain)
 }

@@ -308,7 +308,7 @@ fn finish<T: 'static>(
     };
     let result = match catch_unwind(AssertUnwindSafe(|| convert(lock))) {
         Ok(result) => result?,
-        Err(payload) => Err(exception_of(lock, &Failure(panic_message(payload)))?),
+        Err(payload) => Err(exception_of(lock, &Failure(panic_message(payload).into()))?),
     };
     let result: Boxroot<Result<T, OCamlException>> = result.to_ocaml(lock)?;
     resolve.call(lock, &result)?;

@@ -3,7 +3,7 @@
 
 pub use crate::cached::Cached;
 pub use crate::call::bound::bound_support::*;
-pub use crate::call::enter::{converted, enter, next, raise, result, unrooted, Argument};
+pub use crate::call::enter::{converted, enter, next, result, unrooted, Argument};
 pub use crate::call::registered::{Place, Registered};
 pub use crate::types::boxed::Implements;
 pub use crate::types::declare::field::field;

@@ -58,6 +58,10 @@ void obx_stop_ticks(void);
 /* Whether the program is bytecode. */
 int obx_in_bytecode(void);
 
+/* From now on, `exit` in OCaml does not free the heap. Called with the lock of any domain, perhaps
+   on several threads at once. */
+void obx_keep_heap(void);
+
 /* A new string, or 0 if out of memory. May run the GC. */
 value obx_alloc_string(char const *bytes, size_t length);
 

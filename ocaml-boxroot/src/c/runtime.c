@@ -40,8 +40,7 @@ void obx_report(char const *text, size_t length) {
 /* Under OCAMLRUNPARAM=c, `exit` in OCaml frees the heap. But Rust code still runs after that, in
    thread-local destructors and on other threads, and so does runtime code of domains that have just
    ended. Therefore this starts the runtime a second time: OCaml only counts the starts, and frees
-   the heap after as many shutdowns, which never happens. Called with the lock of any domain,
-   perhaps on several threads at once. */
+   the heap after as many shutdowns, which never happens. */
 void obx_keep_heap(void) {
 #if OCAML_VERSION >= 50000
   int exit_frees = caml_params->cleanup_on_exit != 0;

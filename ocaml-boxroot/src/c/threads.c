@@ -437,6 +437,7 @@ __attribute__((noinline, cold)) static int acquire_first(void) {
   if (!has_threads()) return OBX_NO_THREADS;
   if (!known) forget_another_thread();
   if (!acquire_with_idle_record() && !acquire_with_new_record()) return OBX_NOT_REGISTERED;
+  obx_keep_heap(); /* another library may have set boxroot up */
   known = true;
   return OBX_ACQUIRED;
 }
@@ -448,7 +449,7 @@ static void want_ticks(void) {
 }
 
 static void unwant_ticks(void) {
-  if (wants == 0) return; /* it was attached when the process was forked */
+  if (!ticks_were_lost || wants == 0) return; /* it was attached when the process was forked */
   wants--;
   obx_unwant_ticks();
 }
@@ -468,9 +469,7 @@ static bool has_record(void) {
          pthread_setspecific(record_key, legacy->record) == 0;
 }
 
-/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if
-   OCaml does not know it. `is_known`: OCaml certainly knows the thread. */
-int obx_acquire(bool is_known) {
+__attribute__((noinline)) static int acquire_slowly(bool is_known) {
   want_ticks();
   if (is_known || (known && has_record())) {
     caml_leave_blocking_section();
@@ -479,6 +478,15 @@ int obx_acquire(bool is_known) {
   int result = acquire_first();
   if (result != OBX_ACQUIRED) unwant_ticks();
   return result;
+}
+
+/* Waits for the lock, and takes it, on a thread that does not hold it. Registers the thread if
+   OCaml does not know it. `is_known`: OCaml certainly knows the thread. */
+int obx_acquire(bool is_known) {
+  bool has_nothing_to_do = is_known || (known && !record_not_found && !knows_record_key());
+  if (ticks_were_lost || !has_nothing_to_do) return acquire_slowly(is_known);
+  caml_leave_blocking_section();
+  return OBX_ACQUIRED;
 }
 
 /* If OCaml records backtraces, its state of a thread keeps alive the last exception and everything

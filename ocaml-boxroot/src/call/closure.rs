@@ -1,6 +1,6 @@
 //! Rust functions as OCaml closures.
 
-use super::enter::enter;
+use super::enter::{encoding, pass, run};
 use crate::markers::OCamlBox;
 use crate::raw::ValueExt;
 use crate::{
@@ -69,9 +69,7 @@ unsafe extern "C" fn call_boxed(
         function(lock, &arguments)
     };
     // SAFETY: OCaml called this function, and the result goes to `ocaml_boxroot_finish` (caller).
-    match unsafe { enter(call) } {
-        Ok(result) | Err(result) => result,
-    }
+    unsafe { run(encoding(call), pass) }
 }
 
 macro_rules! from_rust {

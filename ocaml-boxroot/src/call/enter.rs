@@ -1,43 +1,68 @@
 //! Rust functions that OCaml calls: runs a body, and passes its result, error or panic to OCaml.
 
 use super::registered::Place;
-use crate::lock::{is_set_up, State, Watched};
+use crate::lock::{State, Watched};
 use crate::raw::{DomainLockExt, ValueExt};
 use crate::types::exception::exception_inside;
 use crate::{ffi, Boxroot, DomainLock, Exception, FromOCaml, RootRef, ToOCaml, Value};
 use ocaml_boxroot_sys::{self as sys, token};
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::error::Error;
 use std::panic::{self, catch_unwind, AssertUnwindSafe};
 use std::sync::Once;
 
 /// Like [`DomainLockExt::enter`], but `f` tells whether its result is a valid value or an encoded
-/// exception.
+/// exception, which `fail` gets.
 ///
 /// # Safety
 ///
-/// As for [`DomainLockExt::enter`].
+/// As for [`DomainLockExt::enter`]. `fail` may raise the exception.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "debug-checks", track_caller)]
 pub(crate) unsafe fn run(
     f: impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value>,
-) -> Result<sys::Value, sys::Value> {
+    fail: unsafe fn(sys::Value) -> sys::Value,
+) -> sys::Value {
     // SAFETY: OCaml called this function (caller), so the lock is held until it returns. The use of
     // this thread belongs to a calling frame, and keeps the runtime up. If a calling frame has a
     // token, the function that called OCaml borrowed the token as `&mut`.
     let mut lock = match unsafe { token::reenter() } {
         // SAFETY: as above.
-        Some(domain) if is_set_up() => unsafe { DomainLock::of(domain) },
-        // SAFETY: as above.
-        _ => return unsafe { run_first(f) },
+        Some(domain) => unsafe { DomainLock::of(domain) },
+        // SAFETY: as above. No value of this frame needs a drop.
+        None => unsafe {
+            return match run_first(f) {
+                Ok(result) => result,
+                Err(exception) => fail(exception),
+            };
+        },
     };
-    let _watched = Watched::new(State::Holds);
-    match catch_unwind(AssertUnwindSafe(|| f(&mut lock))) {
-        Ok(result) => result,
-        // SAFETY: the lock is held. `f` has ended, so its values are not used any more.
-        Err(payload) => Err(unsafe { failure(&panic_message(payload)) }),
+    let watched = Watched::new(State::Holds);
+    let result = catch_unwind(AssertUnwindSafe(|| f(&mut lock)));
+    drop(watched);
+    // SAFETY: the lock is held. `f` has ended, so its values are not used any more. No value of
+    // this frame needs a drop.
+    unsafe {
+        match result {
+            Ok(Ok(result)) => result,
+            Ok(Err(exception)) => fail(exception),
+            Err(payload) => fail(failure_of(payload)),
+        }
     }
+}
+
+/// The result of a body that panicked, as that of [`failure`].
+///
+/// # Safety
+///
+/// As for [`failure`].
+#[cold]
+#[inline(never)]
+unsafe fn failure_of(payload: Box<dyn Any + Send>) -> sys::Value {
+    // SAFETY: as promised by the caller.
+    unsafe { failure(&panic_message(payload)) }
 }
 
 /// Like [`run`], for a thread without a use, or below an effect handler.
@@ -62,7 +87,7 @@ unsafe fn run_first(
     let message = match result {
         Ok(Ok(result)) => return result,
         Ok(Err(message)) => message,
-        Err(error) => error.to_string(),
+        Err(error) => Cow::Owned(error.to_string()),
     };
     // SAFETY: the lock is held, because OCaml called this function (caller). The token is gone, so
     // no unrooted value is left.
@@ -72,17 +97,19 @@ unsafe fn run_first(
 /// Returns the message of a panic and drops the payload. If the drop also panics, its payload is
 /// leaked.
 #[cold]
-pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> String {
-    let message = match (payload.downcast_ref::<String>(), payload.downcast_ref::<&str>()) {
-        (Some(message), _) => message.clone(),
-        (None, Some(message)) => (*message).to_string(),
-        (None, None) => "a Rust function panicked".to_string(),
+pub(crate) fn panic_message(payload: Box<dyn Any + Send>) -> Cow<'static, str> {
+    let message = match payload.downcast::<&str>().map_err(|payload| payload.downcast::<String>()) {
+        Ok(message) => Cow::Borrowed(*message),
+        Err(Ok(message)) => Cow::Owned(*message),
+        Err(Err(payload)) => {
+            if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+                std::mem::forget(another);
+            }
+            Cow::Borrowed("a Rust function panicked")
+        }
     };
-    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
-        std::mem::forget(another);
-    }
     match PLACE.try_with(Cell::take) {
-        Ok(Some(place)) => format!("{message}, at {place}"),
+        Ok(Some(place)) => Cow::Owned(format!("{message}, at {place}")),
         _ => message,
     }
 }
@@ -124,22 +151,29 @@ unsafe fn failure(message: &str) -> sys::Value {
 }
 
 /// For [`export!`](crate::export!): runs a body, which returns a value that is valid as long as the
-/// collector does not run. The result is that value, or an encoded exception for [`raise`].
+/// collector does not run. Returns that value, or raises an exception.
 ///
 /// # Safety
 ///
-/// As for [`DomainLockExt::enter`].
+/// As for [`DomainLockExt::enter`]. The caller's frame has nothing left to drop.
 #[cfg_attr(not(debug_assertions), inline(always))]
 #[cfg_attr(feature = "debug-checks", track_caller)]
 pub unsafe fn enter(
     body: impl FnOnce(&mut DomainLock) -> Result<sys::Value, Box<dyn Error>>,
-) -> Result<sys::Value, sys::Value> {
-    // SAFETY: OCaml called this function, and the result is returned or raised (caller).
-    unsafe {
-        run(|lock| match body(lock) {
-            Ok(raw) => Ok(raw),
-            Err(error) => Err(encoded(lock, error)),
-        })
+) -> sys::Value {
+    // SAFETY: OCaml called the caller, whose frame has nothing to drop, so an exception may jump
+    // over it.
+    unsafe { run(encoding(body), raise) }
+}
+
+/// A body whose errors become encoded exceptions.
+#[cfg_attr(not(debug_assertions), inline(always))]
+pub(super) fn encoding(
+    body: impl FnOnce(&mut DomainLock) -> Result<sys::Value, Box<dyn Error>>,
+) -> impl FnOnce(&mut DomainLock) -> Result<sys::Value, sys::Value> {
+    move |lock| match body(lock) {
+        Ok(raw) => Ok(raw),
+        Err(error) => Err(encoded(lock, error)),
     }
 }
 
@@ -257,16 +291,23 @@ pub unsafe fn next(array: &mut *const sys::Value) -> sys::Value {
     }
 }
 
-/// For [`export!`](crate::export!): raises an encoded exception.
+/// Raises an encoded exception.
 ///
 /// # Safety
 ///
-/// The caller is a function that OCaml called, and its frame has nothing left to drop. [`enter`]
-/// returned `exception`.
+/// OCaml called a function whose frame, and those of the functions that it called, have nothing
+/// left to drop. The lock is held.
 #[cold]
-#[inline]
-pub unsafe fn raise(exception: sys::Value) -> sys::Value {
-    // SAFETY: OCaml called the caller, no frame that the exception jumps over has anything to drop,
-    // and `enter` returned the exception (caller).
+unsafe fn raise(exception: sys::Value) -> sys::Value {
+    // SAFETY: no frame that the exception jumps over has anything to drop (caller).
     unsafe { ffi::ocaml_boxroot_finish(exception) }
+}
+
+/// For [`run`]: returns an encoded exception.
+///
+/// # Safety
+///
+/// None.
+pub(crate) unsafe fn pass(exception: sys::Value) -> sys::Value {
+    exception
 }

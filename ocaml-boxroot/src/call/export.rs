@@ -139,19 +139,15 @@ macro_rules! export_entry {
             $($($argument: $crate::raw::Value)? $(_: $crate::macro_support::Raw<$unit>)?),+
         ) -> $crate::raw::Value {
             // SAFETY: OCaml called this function with live values of these types
-            // (`ocaml_promise!`), and the result of `enter` is returned or raised.
+            // (`ocaml_promise!`), and this frame has nothing to drop.
             unsafe {
-                let result = $crate::macro_support::enter(|lock| {
+                $crate::macro_support::enter(move |lock| {
                     $($before)*
                     $($(let $argument = $crate::export_argument!(take lock $name $argument $type $(as $rust)?);)?)+
                     let result = $($body)+(lock, $($($crate::export_argument!(pass $argument $(as $rust)?),)?)+)?;
                     $($($crate::export_argument!(end lock $argument $(as $rust)?);)?)+
                     $crate::export_result!(raw lock $name result $result $(as $converted)?)
-                });
-                match result {
-                    $crate::macro_support::Ok(value) => value,
-                    $crate::macro_support::Err(exception) => $crate::macro_support::raise(exception),
-                }
+                })
             }
         }
 

@@ -29,14 +29,19 @@ impl Use {
     /// shut the runtime down.
     #[inline]
     pub(crate) fn to_lock() -> Result<Use, AttachError> {
-        loop {
-            // SAFETY: this thread begins no other use until it holds the lock. If it cannot take
-            // the lock, it ends this use.
-            match unsafe { uses::begin_to_lock() } {
-                Err(uses::Refused::Paused) => wait_a_moment(),
-                begun => return Use::begun(begun),
-            }
+        // SAFETY: this thread begins no other use until it holds the lock. If it cannot take the
+        // lock, it ends this use.
+        match unsafe { uses::begin_to_lock() } {
+            Err(uses::Refused::Paused) => Use::to_lock_later(),
+            begun => Use::begun(begun),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn to_lock_later() -> Result<Use, AttachError> {
+        thread::sleep(Duration::from_millis(1));
+        Use::to_lock()
     }
 
     #[inline]
@@ -52,11 +57,6 @@ impl Use {
     pub(crate) fn is_nested(&self) -> bool {
         self.number > 1
     }
-}
-
-#[cold]
-fn wait_a_moment() {
-    thread::sleep(Duration::from_millis(1))
 }
 
 #[cold]
@@ -88,6 +88,9 @@ impl Drop for Use {
     }
 }
 
+/// Whether [`set_up`] has succeeded.
+static IS_SET_UP: AtomicBool = AtomicBool::new(false);
+
 /// Sets boxroot up if that was not done yet. First prepares for threads that attach later.
 ///
 /// # Safety
@@ -95,18 +98,10 @@ impl Drop for Use {
 /// This thread holds the lock of a started runtime.
 #[inline]
 pub(crate) unsafe fn set_up() {
-    if !is_set_up() {
+    if !IS_SET_UP.load(Ordering::Acquire) {
         // SAFETY: this thread holds the lock of a started runtime (caller).
         unsafe { set_up_first() }
     }
-}
-
-static IS_SET_UP: AtomicBool = AtomicBool::new(false);
-
-/// Whether [`set_up`] has succeeded.
-#[cfg_attr(not(debug_assertions), inline(always))]
-pub(crate) fn is_set_up() -> bool {
-    IS_SET_UP.load(Ordering::Acquire)
 }
 
 #[cold]

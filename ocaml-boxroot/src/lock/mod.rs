@@ -6,7 +6,7 @@ mod raw;
 mod waiting;
 mod watchdog;
 
-pub(crate) use acquired::{is_set_up, set_up, Acquired, Use};
+pub(crate) use acquired::{set_up, Acquired, Use};
 pub(crate) use handlers::below_handlers;
 pub use raw::DomainLockExt;
 pub use waiting::{CondvarExt, JoinHandleExt, MutexExt, OnceLockExt, RwLockExt};

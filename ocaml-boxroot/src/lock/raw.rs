@@ -1,7 +1,7 @@
 //! The unsafe functions of tokens.
 
 use super::{below_handlers, set_up, State, Use, Watched};
-use crate::call::enter::run;
+use crate::call::enter::{pass, run};
 use crate::raw::ValueExt;
 use crate::types::block::LAST_CONSTRUCTOR;
 use crate::{
@@ -177,9 +177,7 @@ impl DomainLockExt for DomainLock {
     #[inline]
     unsafe fn enter(f: impl FnOnce(&mut DomainLock) -> sys::Value) -> sys::Value {
         // SAFETY: as promised by the caller.
-        match unsafe { run(|lock| Ok(f(lock))) } {
-            Ok(result) | Err(result) => result,
-        }
+        unsafe { run(|lock| Ok(f(lock)), pass) }
     }
 
     unsafe fn assume_held<R>(f: impl FnOnce(&mut DomainLock) -> R) -> Result<R, AttachError> {
