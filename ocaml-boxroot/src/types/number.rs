@@ -322,9 +322,10 @@ macro_rules! integers {
 }
 
 integers! {
-    OCamlInt: isize, |n, lock| match is_ocaml_int(n) {
-        true => Ok((Value::int(n), lock)),
-        false => Err(ConversionErrorKind::OutOfRange.into()),
+    OCamlInt: isize, |n, lock| match n.checked_mul(2) {
+        // SAFETY: an immediate, as in `Value::int`.
+        Some(twice) => Ok((unsafe { Value::from_raw(twice | 1) }, lock)),
+        None => Err(ConversionErrorKind::OutOfRange.into()),
     }, to_int;
     // SAFETY: the token proves that the lock is held, and is borrowed mutably, so the collector may
     // run. The new block has this type.
