@@ -304,10 +304,6 @@ unsafe fn raise(exception: sys::Value) -> sys::Value {
 }
 
 /// For [`run`]: returns an encoded exception.
-///
-/// # Safety
-///
-/// None.
-pub(crate) unsafe fn pass(exception: sys::Value) -> sys::Value {
+pub(crate) fn pass(exception: sys::Value) -> sys::Value {
     exception
 }

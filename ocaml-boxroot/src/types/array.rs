@@ -5,13 +5,14 @@ use super::depth::level;
 use super::form::{Form, DOUBLE_ARRAY_TAG, DOUBLE_TAG};
 use super::list::like_slices;
 use super::markers::OCamlFloat;
-use super::memory::{converted, push};
+use super::memory::{converted, number, push};
 use super::{FromOCaml, Invariant, Made, ToOCaml};
 use crate::raw::ValueExt;
 use crate::{
     ffi, Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, RootRef, Value,
 };
 use std::marker::PhantomData;
+use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 marker! {
@@ -155,24 +156,23 @@ impl<'l, T: ?Sized> Value<'l, T> {
     /// value does not have this form, or is too short.
     #[inline]
     pub(crate) fn flat_float(self, index: usize) -> Option<f64> {
-        self.flat_floats()?.nth(index)
+        self.flat_floats()?.get(index).map(number)
     }
 
-    /// The numbers of an array or a record in the flat form of floats. `None` if the value does not
-    /// have this form. `T` is the type of an array or a record.
+    /// The bits of the numbers of an array or a record in the flat form of floats, which other
+    /// domains may be changing. `None` if the value does not have this form. `T` is the type of an
+    /// array or a record.
     #[inline]
-    pub(crate) fn flat_floats(self) -> Option<impl ExactSizeIterator<Item = f64> + use<'l, T>> {
+    pub(crate) fn flat_floats(self) -> Option<&'l [AtomicU64]> {
         if !self.is_flat_floats() {
             return None;
         }
-        let first = self.raw() as *mut u64;
-        // SAFETY: the value is a live block (just checked).
-        let length = unsafe { self.size_of_block() } / (8 / size_of::<usize>());
-        // SAFETY: the block has this many floats, and does not move during 'l. The load is atomic,
-        // because another domain may be changing the number.
-        Some((0..length).map(move |index| unsafe {
-            f64::from_bits(AtomicU64::from_ptr(first.add(index)).load(Ordering::Relaxed))
-        }))
+        // SAFETY: the value is a live block (just checked), has this many floats, and does not move
+        // during 'l.
+        Some(unsafe {
+            let length = self.size_of_block() / (8 / size_of::<usize>());
+            slice::from_raw_parts(self.raw() as *const AtomicU64, length)
+        })
     }
 
     #[inline]
@@ -268,8 +268,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlArray<A>> for Vec<R> {
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
         let _level = level(R::NESTS)?;
-        if let Some(floats) = value.flat_floats() {
-            return converted(floats, R::from_float);
+        if let Some(numbers) = value.flat_floats() {
+            return R::from_floats(numbers);
         }
         converted(value.iter(), |element| element.to_rust(lock))
     }

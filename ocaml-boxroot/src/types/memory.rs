@@ -2,7 +2,7 @@
 
 use crate::{ConversionError, ConversionErrorKind};
 use std::alloc::{alloc, Layout};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Allocates a vector with room for `length` elements. This takes as few instructions as
 /// [`Vec::with_capacity`], while `try_reserve` takes more.
@@ -67,7 +67,8 @@ pub(crate) fn copied_atomically(
 ) -> Result<Vec<u8>, ConversionError> {
     let mut bytes = match words.len() {
         #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
-        256.. => copied_by_one_instruction(words)?,
+        // SAFETY: bytes may have any bits.
+        256.. => unsafe { copied_by_one_instruction(words)? },
         _ => {
             let words = words.iter().map(|word| word.load(Ordering::Relaxed).to_ne_bytes());
             collect(words)?.into_flattened()
@@ -77,23 +78,46 @@ pub(crate) fn copied_atomically(
     Ok(bytes)
 }
 
-/// Copies the words: as fast as `memcpy` if there are many, and faster than one load per word.
+/// A number that other threads may be changing, given its bits.
+#[inline]
+pub(crate) fn number(bits: &AtomicU64) -> f64 {
+    f64::from_bits(bits.load(Ordering::Relaxed))
+}
+
+/// Copies numbers that other threads may be changing, given their bits.
+#[inline]
+pub(crate) fn copied_numbers(numbers: &[AtomicU64]) -> Result<Vec<f64>, ConversionError> {
+    match numbers.len() {
+        #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
+        // SAFETY: numbers may have any bits.
+        256.. => unsafe { copied_by_one_instruction(numbers) },
+        _ => collect(numbers.iter().map(number)),
+    }
+}
+
+/// Copies 64-bit words: as fast as `memcpy` if there are many, and faster than one load per word.
+///
+/// # Safety
+///
+/// A `W` is an atomic of 64 bits. A `T` may have any bits, and its size divides that of a `W`.
 #[cfg(all(target_arch = "x86_64", target_pointer_width = "64", not(miri)))]
-fn copied_by_one_instruction(words: &[AtomicUsize]) -> Result<Vec<u8>, ConversionError> {
-    let mut bytes = with_capacity(size_of_val(words))?;
+unsafe fn copied_by_one_instruction<W, T>(words: &[W]) -> Result<Vec<T>, ConversionError> {
+    let length = size_of_val(words) / size_of::<T>();
+    let mut copy = with_capacity(length)?;
     // SAFETY: the instruction copies `words.len()` words. It loads aligned words atomically, as
-    // `mov` does for `AtomicUsize`. The vector has room for them, and then holds them.
+    // `mov` does for atomics. The vector has room for them, and then holds `length` elements, which
+    // may have any bits (caller).
     unsafe {
         std::arch::asm!(
             "rep movsq",
             inout("rcx") words.len() => _,
             inout("rsi") words.as_ptr() => _,
-            inout("rdi") bytes.as_mut_ptr() => _,
+            inout("rdi") copy.as_mut_ptr() => _,
             options(nostack, preserves_flags),
         );
-        bytes.set_len(size_of_val(words));
+        copy.set_len(length);
     }
-    Ok(bytes)
+    Ok(copy)
 }
 
 /// Adds an element. Returns an error if out of memory.
@@ -135,6 +159,15 @@ mod tests {
                 black_box(most).err(),
                 Some(ConversionError::new(ConversionErrorKind::OutOfMemory))
             );
+        }
+    }
+
+    #[test]
+    fn numbers_are_copied() {
+        for length in [0, 1, 255, 256, 1000] {
+            let numbers: Vec<f64> = (0..length).map(f64::from).collect();
+            let bits: Vec<_> = numbers.iter().map(|n| AtomicU64::new(n.to_bits())).collect();
+            assert_eq!(copied_numbers(&bits).unwrap(), numbers);
         }
     }
 

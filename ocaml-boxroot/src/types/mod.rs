@@ -143,8 +143,10 @@ pub mod markers {
 use crate::value::CHECKS;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, RootRef, Value};
 use form::mismatch;
+use memory::{converted, number};
 use std::marker::PhantomData;
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
 use std::sync::Arc;
 
 /// A new value, and the token. The collector does not run while the token is borrowed.
@@ -423,6 +425,12 @@ pub trait FromOCaml<T: ?Sized>: Sized {
     /// [`Mismatch`](crate::ConversionErrorKind::Mismatch) unless the type implements this method.
     fn from_float(_: f64) -> Result<Self, ConversionError> {
         Err(ConversionError::new(ConversionErrorKind::Mismatch))
+    }
+
+    /// Converts the elements of an OCaml array in the flat form of floats, from their bits.
+    #[doc(hidden)]
+    fn from_floats(numbers: &[AtomicU64]) -> Result<Vec<Self>, ConversionError> {
+        converted(numbers.iter().map(number), Self::from_float)
     }
 
     /// Like [`ToOCaml::NESTS`].

@@ -2,11 +2,13 @@
 
 use super::block::made;
 use super::form::{custom_name, Form, DOUBLE_TAG};
+use super::memory::copied_numbers;
 use super::{FloatOf, FromOCaml, Made, OneType, ToOCaml};
 use crate::raw::ValueExt;
 use crate::{ffi, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
 use std::marker::PhantomData;
 use std::num::Wrapping;
+use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 marker! {
@@ -263,6 +265,11 @@ from_ocaml! {
         #[inline]
         fn from_float(x: f64) -> Result<Self, ConversionError> {
             Ok(x)
+        }
+
+        #[inline]
+        fn from_floats(numbers: &[AtomicU64]) -> Result<Vec<f64>, ConversionError> {
+            copied_numbers(numbers)
         }
     };
     OCamlChar => u8: |value, _| Ok(value.to_byte());
