@@ -130,9 +130,13 @@ struct Cells<'l> {
 
 impl<'l> Cells<'l> {
     /// The cells of a list. `nest` says whether the conversions of elements do.
+    ///
+    /// # Safety
+    ///
+    /// The value is a list.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn new(list: Value<'l, OCamlAny>, nest: bool) -> Result<Cells<'l>, ConversionError> {
-        // SAFETY: the value is a list (callers), and every value is an `OCamlAny`.
+    unsafe fn new(list: Value<'l, OCamlAny>, nest: bool) -> Result<Cells<'l>, ConversionError> {
+        // SAFETY: the value is a list (caller), and every value is an `OCamlAny`.
         let rest = unsafe { Value::from_raw(list.raw()) };
         Ok(Cells { rest, remembered: 0, _level: level(nest)? })
     }
@@ -167,7 +171,8 @@ impl<A, R: FromOCaml<A>> FromOCaml<OCamlList<A>> for Vec<R> {
         value: Value<'l, OCamlList<A>>,
         lock: &'l DomainLock,
     ) -> Result<Self, ConversionError> {
-        let mut cells = match Cells::new(value.any(), R::NESTS) {
+        // SAFETY: the value is a list, as its type says.
+        let mut cells = match unsafe { Cells::new(value.any(), R::NESTS) } {
             Ok(cells) => cells,
             Err(error) => return Err(error),
         };
