@@ -15,7 +15,7 @@ pub use crate::types::declare::names::{
     check_names, constructor_index, not_flat, ordinary, part_index, polymorphic, record, Form,
 };
 pub use crate::types::declare::parts::{
-    apart, constant, is, make, open, read_float, take, Numbered, Opened,
+    apart, constant, is, make, mismatch, open, read_float, take, Numbered, Opened,
 };
 pub use crate::types::predefined::{made_of, Named};
 pub use crate::types::several::More;

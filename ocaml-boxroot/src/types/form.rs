@@ -88,7 +88,7 @@ pub(crate) fn mismatch<T: ?Sized>(value: Value<'_, T>) -> ConversionError {
 
 /// The error for a value that does not have the form of the type with this name.
 #[cold]
-fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> ConversionError {
+pub(super) fn does_not_belong(value: Value<'_, OCamlAny>, type_name: &str) -> ConversionError {
     let hint = match is_closure(value) {
         true => " (a call with too few arguments returns a function)",
         false => "",

@@ -222,11 +222,7 @@ macro_rules! ocaml_from {
             ) -> $crate::macro_support::Result<Self, $crate::ConversionError> {
                 let opened = $crate::macro_support::open(value);
                 $crate::ocaml_taken! { opened lock $form }
-                $crate::macro_support::Err($crate::ConversionError::new($crate::ConversionErrorKind::Mismatch))
-            }
-
-            fn has_form(value: $crate::Value<'_, $name<$($a),*>>) -> $crate::macro_support::bool {
-                $crate::Value::has_form(value)
+                $crate::macro_support::Err($crate::macro_support::mismatch(opened))
             }
 
             $(

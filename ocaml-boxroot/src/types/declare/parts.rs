@@ -13,13 +13,14 @@ use crate::raw::ValueExt;
 use crate::types::array::flat_array;
 use crate::types::block::block;
 use crate::types::depth::level;
-use crate::types::form::{Form, DOUBLE_ARRAY_TAG};
+use crate::types::form::{does_not_belong, Form, DOUBLE_ARRAY_TAG};
 use crate::types::kept::Kept;
 use crate::types::markers::OCamlFloat;
 use crate::types::several::{Holder, Sources, Targets, Types};
 use crate::types::{FromOCaml, Made};
 use crate::value::block_head;
 use crate::{Boxroot, ConversionError, ConversionErrorKind, DomainLock, Kind, OCamlAny, Value};
+use std::any::type_name;
 use std::marker::PhantomData;
 
 /// The constructor of `M` that has the number `CONSTRUCTOR`.
@@ -200,6 +201,12 @@ pub fn open<M: Declared>(value: Value<'_, M>) -> Opened<'_, M> {
         false => unsafe { value.head() },
     };
     Opened(value, head, PhantomData)
+}
+
+/// The error for a value that has none of the constructors.
+#[cold]
+pub fn mismatch<M>(Opened(value, ..): Opened<'_, M>) -> ConversionError {
+    does_not_belong(value, type_name::<M>())
 }
 
 /// Whether the value has the constructor `C`.
