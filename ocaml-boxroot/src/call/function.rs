@@ -236,7 +236,10 @@ macro_rules! ocaml_function {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! ocaml_types {
-    ([$($a:ident)*] [$(($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $converted:ty)?)?),+))?] $result:ty) => {
+    (
+        [$($a:ident)*]
+        [$(($($(() : $unit:tt)? $($argument:ident: $type:ty $(as $converted:ty)?)?),+))?] $result:ty
+    ) => {
         #[allow(dead_code)]
         struct OCamlBoxrootTypes<$($a),*>(
             $($($($crate::macro_support::PhantomData<fn($type, $($converted)?)>,)?)+)?
@@ -253,8 +256,8 @@ macro_rules! ocaml_argument {
     ($type:ty as $rust:ty) => { $rust };
 }
 
-/// For the macros: statements that mark a promise about the OCaml code. rustc evaluates them even if
-/// they are in a static that nothing uses. Users write `unsafe`, which is an error
+/// For the macros: statements that mark a promise about the OCaml code. They are in a constant or a
+/// static, which rustc evaluates even if nothing uses it. Users write `unsafe`, which is an error
 /// under `forbid(unsafe_code)`. `generated` is allowed even then, but compiles only in the file
 /// that the build script wrote, whichever macros pass it on. So it is as reliable as the build
 /// helper. To fake it, somebody would have to write that file in the build script, give rustc a

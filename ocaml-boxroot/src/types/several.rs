@@ -241,17 +241,17 @@ several! {
     8: P A 0, Q B 1, R C 2, S D 3, T E 4, U F 5, V G 6, W H 7;
 }
 
+// The numbers are literals, because rustc takes half a second to compare all pairs of
+// implementations if they are expressions.
 macro_rules! nth {
-    ($($index:literal: $($first:ident)* > $($others:ident)*;)*) => {$(
+    ($($($first:ident)* > $($others:ident)*: $index:literal $($more:literal)*;)*) => {$(
         nth! { @tuples $index [$($first)*] [$($others)*] }
 
         impl<S: Nth<$index>, T> Nth<$index> for More<S, T> {
             type Type = S::Type;
         }
 
-        nth! {
-            @more $index 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31
-        }
+        nth! { @more $index $($more)* }
     )*};
     (@tuples $index:literal [$($first:ident)*] []) => {
         nth! { @tuple $index [$($first)*] [] }
@@ -272,23 +272,34 @@ macro_rules! nth {
             type Type = X;
         }
     };
-    (@more $index:literal $($eights:literal)*) => {$(
-        impl<S, T: Nth<{ 8 * ($eights - 1) + $index }>> Nth<{ 8 * $eights + $index }> for More<S, T> {
+    (@more $last:literal) => {};
+    (@more $index:literal $later:literal $($more:literal)*) => {
+        impl<S, T: Nth<$index>> Nth<$later> for More<S, T> {
             type Type = T::Type;
         }
-    )*};
+
+        nth! { @more $later $($more)* }
+    };
 }
 
 // For records of at most 256 fields.
 nth! {
-    0: > B C D E F G H;
-    1: A > C D E F G H;
-    2: A B > D E F G H;
-    3: A B C > E F G H;
-    4: A B C D > F G H;
-    5: A B C D E > G H;
-    6: A B C D E F > H;
-    7: A B C D E F G >;
+    > B C D E F G H: 0 8 16 24 32 40 48 56 64 72 80 88 96 104 112 120
+        128 136 144 152 160 168 176 184 192 200 208 216 224 232 240 248;
+    A > C D E F G H: 1 9 17 25 33 41 49 57 65 73 81 89 97 105 113 121
+        129 137 145 153 161 169 177 185 193 201 209 217 225 233 241 249;
+    A B > D E F G H: 2 10 18 26 34 42 50 58 66 74 82 90 98 106 114 122
+        130 138 146 154 162 170 178 186 194 202 210 218 226 234 242 250;
+    A B C > E F G H: 3 11 19 27 35 43 51 59 67 75 83 91 99 107 115 123
+        131 139 147 155 163 171 179 187 195 203 211 219 227 235 243 251;
+    A B C D > F G H: 4 12 20 28 36 44 52 60 68 76 84 92 100 108 116 124
+        132 140 148 156 164 172 180 188 196 204 212 220 228 236 244 252;
+    A B C D E > G H: 5 13 21 29 37 45 53 61 69 77 85 93 101 109 117 125
+        133 141 149 157 165 173 181 189 197 205 213 221 229 237 245 253;
+    A B C D E F > H: 6 14 22 30 38 46 54 62 70 78 86 94 102 110 118 126
+        134 142 150 158 166 174 182 190 198 206 214 222 230 238 246 254;
+    A B C D E F G >: 7 15 23 31 39 47 55 63 71 79 87 95 103 111 119 127
+        135 143 151 159 167 175 183 191 199 207 215 223 231 239 247 255;
 }
 
 /// For the macros: several types or values as a tuple or [`More`]. `fields` are expressions.
