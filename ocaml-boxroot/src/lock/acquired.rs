@@ -40,8 +40,14 @@ impl Use {
     #[cold]
     #[inline(never)]
     fn to_lock_later() -> Result<Use, AttachError> {
-        thread::sleep(Duration::from_millis(1));
-        Use::to_lock()
+        loop {
+            thread::sleep(Duration::from_millis(1));
+            // SAFETY: as in `to_lock`.
+            match unsafe { uses::begin_to_lock() } {
+                Err(uses::Refused::Paused) => {}
+                begun => return Use::begun(begun),
+            }
+        }
     }
 
     #[inline]
