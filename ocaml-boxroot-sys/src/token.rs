@@ -21,7 +21,8 @@ pub struct Domain(NonNull<bxr_domain_head>);
 
 /// Returns the allocator of this thread's domain. Sets the library up on OCaml 5. Returns `None` on
 /// failure, with `errno` set to `EPERM` if this thread does not hold the lock, if the library is
-/// not running, or during a root scan, or to `ENOMEM` if memory ran out.
+/// not running, or during a root scan, or to `ENOMEM` if memory ran out. After
+/// [`close`](crate::uses::close), other domains may still attach.
 ///
 /// # Safety
 ///

@@ -1,6 +1,6 @@
 //! The end of the runtime and of the process, even while threads use OCaml.
 
-use crate::support::exported::{Run, RUN};
+use crate::support::exported::{Run, NOTED, RUN};
 use crate::support::raw;
 use crate::support::safe::*;
 use ocaml_boxroot::debug::stats;
@@ -77,6 +77,31 @@ test!(shutdown_within_a_time_while_threads_call, || {
 
 // An attached thread waits for a thread that attaches in a loop. The second thread waits until the
 // time limit, and goes on without an error.
+// A thread that waits for the end of the call does not need more and more stack.
+test!(shutdown_within_a_time_beside_a_small_stack, forbid(unsafe_code), || {
+    let runtime = start();
+    let (begin, begun) = mpsc::channel();
+    let (end, ended) = mpsc::channel();
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let wait = || (begin.send(()).unwrap(), ended.recv().unwrap());
+            DomainLock::with(|lock| lock.release(wait)).unwrap()
+        });
+        begun.recv().unwrap();
+        let attach_often = || {
+            while !IS_OVER.load(Ordering::SeqCst) {
+                DomainLock::with(|_| ()).unwrap();
+            }
+        };
+        thread::Builder::new().stack_size(64 << 10).spawn_scoped(scope, attach_often).unwrap();
+        let result = runtime.shutdown_within(Duration::from_secs(2));
+        assert!(result.is_err(), "the runtime was in use");
+        IS_OVER.store(true, Ordering::SeqCst);
+        end.send(()).unwrap();
+    });
+});
+
 test!(shutdown_within_a_time_that_is_too_short, || {
     static STOP: AtomicBool = AtomicBool::new(false);
     let mut runtime = start();
@@ -546,11 +571,12 @@ test!(a_thread_that_at_exit_leaves_in_rust, forbid(unsafe_code), || {
     wait_for(&HAS_DROPPED);
 });
 
-// The domain takes its own lock again, and reads its roots. A collection that begins then would
-// wait forever, so the test collects before.
-test!(a_domain_that_at_exit_leaves_in_rust, forbid(unsafe_code), ocaml = 5, || {
-    static HAS_READ: AtomicBool = AtomicBool::new(false);
-    shut_down_and_leave("start_in_a_domain", |lock, _| {
+// The domain takes its own lock again, and reads its roots. Its next call of Rust fails. A
+// collection that begins then would wait forever, so the test collects before.
+test!(a_domain_that_at_exit_leaves_in_rust, ocaml = 5, || {
+    static CALLS: AtomicUsize = AtomicUsize::new(0);
+    shut_down_and_leave("start_in_a_domain_twice", |lock, _| {
+        CALLS.fetch_add(1, Ordering::SeqCst);
         let roots = strings(lock, 10);
         full_major(lock);
         lock.release(|| {
@@ -559,10 +585,13 @@ test!(a_domain_that_at_exit_leaves_in_rust, forbid(unsafe_code), ocaml = 5, || {
         });
         check(lock, &roots);
         drop(roots);
-        HAS_READ.store(true, Ordering::SeqCst);
         Ok(())
     });
-    wait_for(&HAS_READ);
+    while NOTED.load(Ordering::SeqCst) == 0 {
+        thread::yield_now();
+    }
+    let refused = 2;
+    assert_eq!((NOTED.load(Ordering::SeqCst), CALLS.load(Ordering::SeqCst)), (refused, 1));
 });
 
 test!(exceptions_in_at_exit, forbid(unsafe_code), || {

@@ -4,6 +4,7 @@ external repeat : string -> int -> string = "safe_repeat"
 external deeper : (int -> int) -> int -> int = "safe_deeper"
 external drop_roots : unit -> unit = "safe_drop_roots"
 external run : int -> int = "safe_run"
+external note : int -> unit = "safe_note" [@@noalloc]
 external setup : unit -> bool = "test_setup"
 external call_beside : string -> (unit -> unit) -> string = "test_call_beside"
 
@@ -42,6 +43,12 @@ let () =
       n);
   register "start_in_a_thread" (fun n -> ignore (Thread.create run n); n);
   register "start_in_a_domain" (fun n -> Multicore.spawn (fun () -> ignore (run n)); n);
+  register "start_in_a_domain_twice" (fun n ->
+      Multicore.spawn (fun () ->
+          let ends () = match run n with _ -> 1 | exception Failure _ -> 2 in
+          ignore (ends ());
+          note (ends ()));
+      n);
   register "run_in_a_finaliser" (fun n ->
       Gc.finalise (fun _ -> ignore (run n)) (ref 0);
       Gc.full_major ();

@@ -2,7 +2,7 @@
 
 use super::safe::churn;
 use ocaml_boxroot::{
-    export, Boxroot, ConversionError, DomainLock, Exception, Function, OCamlInt, OCamlString,
+    export, raw, Boxroot, ConversionError, DomainLock, Exception, Function, OCamlInt, OCamlString,
     RootRef, ToOCaml, Value,
 };
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -47,6 +47,18 @@ export! {
         Ok(n.get(lock).to_int().to_ocaml(lock)?)
     }
 }
+
+/// external note : int -> unit = "safe_note" [@@noalloc]
+///
+/// Needs no token, so OCaml may be shut down.
+#[no_mangle]
+extern "C" fn safe_note(n: raw::Value) -> raw::Value {
+    NOTED.store(n as usize >> 1, Ordering::SeqCst);
+    1 // ()
+}
+
+/// The last number that `safe_note` got.
+pub static NOTED: AtomicUsize = AtomicUsize::new(0);
 
 /// The function that `safe_run` runs.
 pub static RUN: Mutex<Option<Run>> = Mutex::new(None);

@@ -184,6 +184,9 @@ impl DomainLockExt for DomainLock {
         // SAFETY: the lock is held (caller). On OCaml 4 this cannot be checked before boxroot is
         // set up.
         unsafe { set_up() };
+        if sys::status() == sys::Status::ToreDown {
+            return Err(AttachError::TornDown); // `token::attach` may not notice
+        }
         let used = Use::new()?;
         let _watched = Watched::new(State::Holds);
         // SAFETY: this thread holds the lock until `f` returns, no collection is running, and no
