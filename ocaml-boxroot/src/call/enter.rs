@@ -40,17 +40,15 @@ pub(crate) unsafe fn run(
         },
     };
     let watched = Watched::new(State::Holds);
-    let result = catch_unwind(AssertUnwindSafe(|| f(&mut lock)));
+    let exception = match catch_unwind(AssertUnwindSafe(|| f(&mut lock))) {
+        Ok(Ok(result)) => return result,
+        Ok(Err(exception)) => exception,
+        // SAFETY: the lock is held. `f` has ended, so its values are not used any more.
+        Err(payload) => unsafe { failure_of(payload) },
+    };
     drop(watched);
-    // SAFETY: the lock is held. `f` has ended, so its values are not used any more. No value of
-    // this frame needs a drop.
-    unsafe {
-        match result {
-            Ok(Ok(result)) => result,
-            Ok(Err(exception)) => fail(exception),
-            Err(payload) => fail(failure_of(payload)),
-        }
-    }
+    // SAFETY: the lock is held, and no value of this frame needs a drop.
+    unsafe { fail(exception) }
 }
 
 /// The result of a body that panicked, as that of [`failure`].

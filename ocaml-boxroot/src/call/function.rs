@@ -185,28 +185,18 @@ macro_rules! ocaml_function {
             $(const { <$a as $crate::markers::OneType>::CHECKED };)*
             $($check)?
             let sources = $crate::ocaml_several!(fields $($(&$argument)? $(&$unit)?),+);
-            // In its own block, because an argument may have this name.
-            {
-                static FUNCTION: $crate::macro_support::Registered = {
-                    $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
-                    $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name))
-                };
-                // SAFETY: the registered function has these argument and result types
-                // (`ocaml_promise!`).
-                unsafe {
-                    $crate::macro_support::Registered::call(
-                        &FUNCTION,
-                        $crate::macro_support::PhantomData::<(
-                            $crate::ocaml_several!(type $($($type)? $($unit)?)+), fn() -> $result,
-                        )>,
-                        &[$(
-                            $($crate::macro_support::stringify!($argument),)?
-                            $($crate::macro_support::stringify!($unit),)?
-                        )+],
-                        sources,
-                        lock,
-                    )
-                }
+            $crate::ocaml_registered! {
+                $promise $registered $name $crate::macro_support::Registered::call [
+                    $crate::macro_support::PhantomData::<(
+                        $crate::ocaml_several!(type $($($type)? $($unit)?)+), fn() -> $result,
+                    )>,
+                    &[$(
+                        $($crate::macro_support::stringify!($argument),)?
+                        $($crate::macro_support::stringify!($unit),)?
+                    )+],
+                    sources,
+                    lock,
+                ]
             }
         }
     };
@@ -221,14 +211,27 @@ macro_rules! ocaml_function {
         ) -> $crate::macro_support::Result<$rust, $crate::CallError> {
             $(const { <$a as $crate::markers::OneType>::CHECKED };)*
             $($check)?
-            static VALUE: $crate::macro_support::Registered = {
-                $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
-                $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name))
-            };
-            // SAFETY: the registered value has this type (`ocaml_promise!`).
-            unsafe { $crate::macro_support::Registered::value::<$result, $rust>(&VALUE, lock) }
+            $crate::ocaml_registered! {
+                $promise $registered $name $crate::macro_support::Registered::value::<$result, $rust> [lock]
+            }
         }
     };
+}
+
+/// For [`ocaml_function!`]: calls a method of the registered function. The promise is in the same
+/// macro as the call, so that an attribute macro of the program cannot remove one of them.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! ocaml_registered {
+    ($promise:ident $registered:literal $name:ident $method:path [$($argument:tt)*]) => {{
+        // In its own block, because an argument may have this name.
+        static FUNCTION: $crate::macro_support::Registered = {
+            $crate::ocaml_promise! { $promise $crate::macro_support::FUNCTION }
+            $crate::macro_support::Registered::new($registered, $crate::macro_support::stringify!($name))
+        };
+        // SAFETY: the registered function or value has these types (`ocaml_promise!`).
+        unsafe { $method(&FUNCTION, $($argument)*) }
+    }};
 }
 
 /// For [`ocaml_function!`]: rejects user types with the name of the type parameter that the macro
