@@ -39,14 +39,15 @@ pub(crate) unsafe fn run(
             };
         },
     };
-    let watched = Watched::new(State::Holds);
-    let exception = match catch_unwind(AssertUnwindSafe(|| f(&mut lock))) {
-        Ok(Ok(result)) => return result,
-        Ok(Err(exception)) => exception,
-        // SAFETY: the lock is held. `f` has ended, so its values are not used any more.
-        Err(payload) => unsafe { failure_of(payload) },
+    let exception = {
+        let _watched = Watched::new(State::Holds);
+        match catch_unwind(AssertUnwindSafe(|| f(&mut lock))) {
+            Ok(Ok(result)) => return result,
+            Ok(Err(exception)) => exception,
+            // SAFETY: the lock is held. `f` has ended, so its values are not used any more.
+            Err(payload) => unsafe { failure_of(payload) },
+        }
     };
-    drop(watched);
     // SAFETY: the lock is held, and no value of this frame needs a drop.
     unsafe { fail(exception) }
 }

@@ -1,5 +1,8 @@
 //! Lists, and code that lists and arrays share.
 
+// rustc takes longer for `?`, and programs have many of these conversions.
+#![allow(clippy::question_mark)]
+
 use super::depth::{level, Level};
 use super::form::Form;
 use super::{FromOCaml, Made, ToOCaml};

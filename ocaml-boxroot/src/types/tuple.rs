@@ -1,5 +1,8 @@
 //! Tuples, options and results. Rust's own types serve as markers.
 
+// rustc takes longer for `?`, and programs have many of these conversions.
+#![allow(clippy::question_mark)]
+
 use super::block::{block, made};
 use super::depth::level;
 use super::form::Form;
