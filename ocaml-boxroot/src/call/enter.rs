@@ -26,8 +26,9 @@ pub(crate) unsafe fn run(
     fail: unsafe fn(sys::Value) -> sys::Value,
 ) -> sys::Value {
     // SAFETY: OCaml called this function (caller), so the lock is held until it returns. The use of
-    // this thread belongs to a calling frame, and keeps the runtime up. If a calling frame has a
-    // token, the function that called OCaml borrowed the token as `&mut`.
+    // this thread belongs to a calling frame, and keeps the runtime up; when its thread attached,
+    // the heap was kept. If a calling frame has a token, the function that called OCaml borrowed
+    // the token as `&mut`.
     let mut lock = match unsafe { token::reenter() } {
         // SAFETY: as above.
         Some(domain) => unsafe { DomainLock::of(domain) },
