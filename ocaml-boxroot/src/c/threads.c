@@ -449,7 +449,8 @@ static void want_ticks(void) {
 }
 
 static void unwant_ticks(void) {
-  if (!ticks_were_lost || wants == 0) return; /* it was attached when the process was forked */
+  if (!ticks_were_lost) return;
+  if (wants == 0) return; /* it was attached when the process was forked */
   wants--;
   obx_unwant_ticks();
 }
