@@ -372,9 +372,9 @@ macro_rules! bound_abi {
         }
     };
     (@symbol $symbol:literal $body:block) => {
-        const _: () = { $crate::ocaml_promise! { generated $crate::macro_support::ABI } };
-
         const _: () = {
+            $crate::ocaml_promise! { generated $crate::macro_support::ABI }
+
             #[export_name = $symbol]
             extern "C" fn ocaml_boxroot_abi(unit: $crate::raw::Value) -> $crate::raw::Value {
                 $body

@@ -68,12 +68,6 @@ impl Registered {
         error.of(format_args!("the function `{}`", self.shown))
     }
 
-    /// The error of the conversion of a result.
-    #[cold]
-    fn result_failed(&self, error: ConversionError) -> ConversionError {
-        error.of_result(self.shown)
-    }
-
     /// The value.
     ///
     /// # Errors
@@ -92,7 +86,7 @@ impl Registered {
         // SAFETY: `cell` is from `named_cell`. The value is a `T` (caller), and the collector does
         // not run before it is converted.
         let value: Value<'_, T> = unsafe { Value::from_raw(load(lock, cell)) };
-        Ok(value.to_rust(lock).map_err(|error| self.result_failed(error))?)
+        Ok(value.to_rust(lock).map_err(|error| error.of_result(self.shown))?)
     }
 
     /// Calls the function with these arguments, if the result of converting them is `Ok`.
@@ -152,7 +146,7 @@ impl Registered {
                 let result: Value<'_, T> = unsafe { Value::from_raw(result.raw()) };
                 match result.to_rust(lock) {
                     Ok(result) => Ok(result),
-                    Err(error) => Err(CallError::Conversion(self.result_failed(error))),
+                    Err(error) => Err(CallError::Conversion(error.of_result(self.shown))),
                 }
             }
             Err(error) => Err(error),
